@@ -1,0 +1,214 @@
+#include "proxy/sql/classifier.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "proxy/sql/isolation_mention.hpp"
+#include "proxy/sql/lexer.hpp"
+#include "proxy/sql/mention_scan.hpp"
+#include "proxy/sql/parse.hpp"
+#include "proxy/sql/touch_rules.hpp"
+#include "proxy/sql/unreadable.hpp"
+
+namespace ledgergate::sql {
+
+namespace {
+
+bool has_high_byte(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
+/// A name as it stands in a text: inside double quotes a double quote is written twice.
+std::string as_written(const std::string& name) {
+  std::string text;
+  for (const char c : name)
+    text.append(c == '"' ? 2 : 1, c);
+  return text;
+}
+
+mention_scanner make_scanner(const gated_names& names) {
+  std::vector<mention_pattern> patterns;
+  const auto add = [&](std::string text, mention_bounds bounds, mention_mask bit) {
+    patterns.push_back({std::move(text), bounds, bit});
+  };
+  for (const auto& rule : names.tables)
+    add(as_written(rule.name), mention_bounds::anywhere, mention::table);
+  for (const auto& gated : names.functions)
+    add(as_written(gated.name), mention_bounds::anywhere, mention::function);
+  if (names.control_table)
+    add(as_written(names.control_table->name), mention_bounds::anywhere, mention::control_table);
+  add("u&\"", mention_bounds::anywhere, mention::hidden_name);
+  add("execute", mention_bounds::whole_word, mention::execute);
+  add("prepare", mention_bounds::whole_word, mention::prepare);
+  add("deallocate", mention_bounds::whole_word, mention::forget);
+  add("discard", mention_bounds::whole_word, mention::forget);
+  add("pg_advisory_unlock", mention_bounds::anywhere, mention::unlock);
+  for (const char* text : {"_to_xml", "ts_stat", "ts_rewrite", "crosstab"}) {
+    add(text, mention_bounds::anywhere, mention::query_text);
+  }
+  if (!names.pin_before_locks.empty()) {
+    add("pg_advisory_lock", mention_bounds::anywhere, mention::advisory_lock);
+    add("pg_advisory_xact_lock", mention_bounds::anywhere, mention::advisory_lock);
+    add("pg_try_advisory", mention_bounds::anywhere, mention::advisory_lock);
+  }
+  for (const char* text : {"isolation", "serializable", "repeatable", "characteristics", "set_config"}) {
+    add(text, mention_bounds::anywhere, mention::isolation);
+  }
+  add("reset", mention_bounds::whole_word, mention::isolation);
+  add("discard", mention_bounds::whole_word, mention::isolation);
+  // ON CONFLICT DO is no DO block, and stands in every upsert.
+  patterns.push_back({"do", mention_bounds::whole_word, mention::do_block, {"nothing", "update"}});
+  return mention_scanner(std::move(patterns));
+}
+
+bool has_non_ascii_name(const gated_names& names) {
+  const auto non_ascii = [](const auto& named) { return has_high_byte(named.name); };
+  return std::any_of(names.tables.begin(), names.tables.end(), non_ascii) ||
+         std::any_of(names.functions.begin(), names.functions.end(), non_ascii) ||
+         (names.control_table && has_high_byte(names.control_table->name));
+}
+
+text_shape shape_of(const std::vector<statement_facts>& statements) {
+  if (statements.empty()) return text_shape::empty;
+  if (statements.size() > 1) return text_shape::several;
+  if (statements.front().kind != statement_kind::plain_dml) return text_shape::other_single;
+  return statements.front().uses_parameters ? text_shape::dml_with_params : text_shape::plain_dml;
+}
+
+/// Everything in the verdict that is not the judgement.
+void add_facts(text_verdict& verdict, statement_facts& facts, touch_kind touch) {
+  const bool is_control =
+      facts.control != control_kind::none && facts.control != control_kind::set_transaction;
+  verdict.has_transaction_control = verdict.has_transaction_control || is_control;
+  verdict.forgets_statements = verdict.forgets_statements || facts.discards_all || facts.deallocates_all;
+  verdict.may_commit_inside = verdict.may_commit_inside || facts.kind == statement_kind::do_block ||
+                              facts.kind == statement_kind::call;
+  const bool drops = drops_session_locks(facts);
+  if (facts.kind == statement_kind::prepare) {
+    verdict.prepares.push_back({std::move(facts.prepares), touch, drops});
+  } else {
+    verdict.drops_session_locks = verdict.drops_session_locks || drops;
+  }
+  if (!facts.executes.empty()) verdict.executes.push_back(std::move(facts.executes));
+  if (!facts.deallocates.empty()) verdict.deallocates.push_back(std::move(facts.deallocates));
+}
+
+text_verdict judge_text(std::vector<statement_facts> statements, const gated_names& names) {
+  text_verdict verdict;
+  judgement strongest;
+  verdict.shape = shape_of(statements);
+  if (!statements.empty()) verdict.first = statements.front().control;
+  for (statement_facts& facts : statements) {
+    judgement judged = judge(facts, names);
+    add_facts(verdict, facts, judged.touch);
+    // PREPARE looks at nothing: what it prepared touches when it is executed.
+    if (facts.kind != statement_kind::prepare) strongest.merge(std::move(judged));
+  }
+  verdict.touch = strongest.touch;
+  verdict.reason = strongest.reason;
+  verdict.name = std::move(strongest.name);
+  return verdict;
+}
+
+} // namespace
+
+struct classifier::impl {
+  gated_names names;
+  mention_scanner scanner;
+  bool has_non_ascii_name;
+
+  explicit impl(const config::settings& settings)
+      : names(make_gated_names(settings)), scanner(make_scanner(names)),
+        has_non_ascii_name(sql::has_non_ascii_name(names)) {}
+
+  /// Case folding and encoding of such a name depend on the server: when the bytes need not be UTF-8, any of
+  /// them may be it.
+  bool could_be_reencoded(std::string_view text, const reading_context& context) const {
+    return has_non_ascii_name && !context.utf8 && has_high_byte(text);
+  }
+
+  text_verdict classify(std::string_view text, mention_mask mentioned, const reading_context& context) const;
+};
+
+classifier::classifier(const config::settings& settings) : impl_(std::make_unique<const impl>(settings)) {}
+classifier::~classifier() = default;
+
+bool classifier::is_candidate(std::string_view text, const reading_context& context) const {
+  return (impl_->scanner.find(text) & ~mention::isolation) != 0 || impl_->could_be_reencoded(text, context);
+}
+
+text_verdict classifier::impl::classify(std::string_view text, mention_mask mentioned,
+                                        const reading_context& context) const {
+  const bool reencoded = could_be_reencoded(text, context);
+  if (mentioned == 0 && !reencoded) return {};
+  if (reencoded) return judge_unreadable(text, mentioned | mention::table, "encoding");
+  if (!context.standard_conforming_strings && text.find('\\') != std::string_view::npos) {
+    return judge_unreadable(text, mentioned, "escape");
+  }
+  if (!context.utf8_safe_encoding && has_high_byte(text))
+    return judge_unreadable(text, mentioned, "encoding");
+  parse_result parsed = parse(text);
+  if (parsed.error != nullptr) return judge_unreadable(text, mentioned, parsed.error);
+  return judge_text(std::move(parsed.statements), names);
+}
+
+text_verdict classifier::classify(std::string_view text, const reading_context& context) const {
+  const mention_mask mentioned = impl_->scanner.find(text);
+  text_verdict verdict = impl_->classify(text, mentioned & ~mention::isolation, context);
+  if ((mentioned & mention::isolation) != 0) verdict.isolation = isolation_of(text);
+  return verdict;
+}
+
+bool encoding_hides_ascii(std::string_view client_encoding) {
+  // The client-only encodings of PostgreSQL (manual, section 24.3.1), as ParameterStatus spells them, plus
+  // the names SQL accepts.
+  static constexpr std::array<std::string_view, 12> names = {"sjis",       "shiftjis", "mskanji",    "win932",
+                                                             "windows932", "big5",     "windows950", "win950",
+                                                             "gbk",        "uhc",      "gb18030",    "johab"};
+  static constexpr std::array<std::string_view, 5> more = {"win936", "windows936", "win949", "windows949",
+                                                           "shiftjis2004"};
+  std::string plain;
+  for (const char c : client_encoding) {
+    if (is_digit(c) || (fold_ascii(c) >= 'a' && fold_ascii(c) <= 'z')) plain += fold_ascii(c);
+  }
+  return std::find(names.begin(), names.end(), plain) != names.end() ||
+         std::find(more.begin(), more.end(), plain) != more.end();
+}
+
+const char* to_string(touch_kind kind) {
+  switch (kind) {
+  case touch_kind::none: return "none";
+  case touch_kind::touch: return "touch";
+  case touch_kind::transition: return "transition";
+  }
+  return "unknown";
+}
+
+const char* to_string(touch_reason reason) {
+  switch (reason) {
+  case touch_reason::not_mentioned: return "not_mentioned";
+  case touch_reason::no_rule_matches: return "no_rule_matches";
+  case touch_reason::table: return "table";
+  case touch_reason::function: return "function";
+  case touch_reason::control_row: return "control_row";
+  case touch_reason::advisory_lock: return "advisory_lock";
+  case touch_reason::do_block: return "do_block";
+  case touch_reason::unparsed: return "unparsed";
+  }
+  return "unknown";
+}
+
+const char* to_string(text_shape shape) {
+  switch (shape) {
+  case text_shape::plain_dml: return "plain_dml";
+  case text_shape::dml_with_params: return "dml_with_params";
+  case text_shape::other_single: return "other_single";
+  case text_shape::several: return "several";
+  case text_shape::empty: return "empty";
+  case text_shape::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+} // namespace ledgergate::sql

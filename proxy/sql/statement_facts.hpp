@@ -1,0 +1,72 @@
+// What one statement does, as far as the gate asks: a value, filled by the parser, judged by the touch rules.
+// Names are as the server sees them: folded, unquoted, Unicode escapes decoded, cut at 63 bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proxy/sql/classifier.hpp"
+
+namespace ledgergate::sql {
+
+/// What is done to a relation.
+enum class access_kind : std::uint8_t {
+  read,
+  lock_for_key_share,
+  lock_for_share,
+  lock_for_no_key_update,
+  lock_for_update,
+  lock_table_for_reading, ///< LOCK TABLE in ACCESS SHARE, ROW SHARE or SHARE mode: keeps writers out, writes
+                          ///< nothing
+  lock_table_for_writing, ///< LOCK TABLE in any other mode
+  insert,
+  update,
+  remove, ///< DELETE
+  truncate,
+};
+
+struct relation_access {
+  std::string schema; ///< empty when not written
+  std::string name;
+  access_kind how = access_kind::read;
+  std::vector<std::string> columns; ///< assigned columns, for insert and update
+  bool all_columns = false;         ///< insert without a column list
+};
+
+/// A function (or procedure) call.
+struct function_call {
+  std::string schema; ///< empty when not written
+  std::string name;
+  std::size_t argument_count = 0;
+  std::optional<std::int64_t> first_integer; ///< the first argument, when it is an integer constant
+  std::vector<std::string> text_arguments;   ///< the arguments that are string constants
+  bool has_computed_text = false;            ///< some argument is no constant
+};
+
+enum class statement_kind : std::uint8_t {
+  plain_dml, ///< SELECT (without INTO), INSERT, UPDATE, DELETE, MERGE, VALUES, TABLE
+  control,   ///< transaction control or SET TRANSACTION
+  do_block,
+  call,
+  prepare,
+  other,
+};
+
+struct statement_facts {
+  statement_kind kind = statement_kind::other;
+  control_kind control = control_kind::none;
+  std::vector<relation_access> relations;
+  std::vector<function_call> functions;
+  bool uses_parameters = false;
+  bool discards_all = false;    ///< DISCARD ALL
+  bool deallocates_all = false; ///< DEALLOCATE ALL
+  std::string prepares;    ///< PREPARE name AS ..: the rest of the facts is what the named statement does
+  std::string executes;    ///< EXECUTE name, also inside EXPLAIN ANALYZE and CREATE TABLE AS
+  std::string deallocates; ///< DEALLOCATE name
+  std::string do_body;     ///< the text of a DO block
+};
+
+} // namespace ledgergate::sql

@@ -1,0 +1,54 @@
+// The rules of the gate over the facts of one statement: does it touch, and by which rule. A pure function.
+// Names match whether or not they are schema-qualified, unless rule and statement both name a schema and they
+// differ. A temporary table, a WITH query or a search_path can give a name another meaning: then the lock is
+// taken for nothing, which is the safe side.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/identifier.hpp"
+#include "config/settings.hpp"
+#include "proxy/sql/classifier.hpp"
+#include "proxy/sql/statement_facts.hpp"
+
+namespace ledgergate::sql {
+
+/// What the rules know: names from the configuration, ready to compare.
+struct gated_names {
+  std::vector<config::table_rule> tables;
+  std::vector<config::qualified_name> functions;
+  std::optional<config::qualified_name> control_table;
+  std::vector<std::int32_t> pin_before_locks;
+};
+gated_names make_gated_names(const config::settings& settings);
+
+struct judgement {
+  touch_kind touch = touch_kind::none;
+  touch_reason reason = touch_reason::no_rule_matches;
+  std::string name; ///< what matched
+
+  /// Keeps the stronger of the two; the first of equals.
+  void merge(judgement other);
+};
+
+judgement judge(const statement_facts& facts, const gated_names& names);
+
+/// The statement calls a function after which a session-level shared lock may be gone.
+bool drops_session_locks(const statement_facts& facts);
+
+/// Built-in functions that run a query given to them as text: a gated name may stand in a string, or in no
+/// text at all.
+bool runs_query_text(std::string_view function_name);
+
+/// Some word of the text could begin a write (INSERT, UPDATE, .. as whole words anywhere, strings and
+/// comments included).
+bool has_writing_word(std::string_view text);
+
+/// Occurs in the text, ASCII case folded.
+bool contains_folded(std::string_view text, std::string_view name);
+
+} // namespace ledgergate::sql
