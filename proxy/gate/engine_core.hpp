@@ -1,0 +1,238 @@
+// The inside of session_engine. One class, its methods in files by topic:
+//   engine_client.cpp    the client's stream: framing, simple Query, FunctionCall, COPY
+//   engine_extended.cpp  the client's extended-protocol messages
+//   engine_isolation.cpp what the transaction's isolation level asks for besides the pin
+//   engine_pins.cpp      putting locks on the wire and giving them back
+//   engine_server.cpp    the server's stream: framing, ReadyForQuery, COPY
+//   engine_replies.cpp   pairing replies with what is expected, errors, command tags
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "proxy/gate/actions.hpp"
+#include "proxy/gate/counters.hpp"
+#include "proxy/gate/gate_rules.hpp"
+#include "proxy/gate/isolation.hpp"
+#include "proxy/gate/pin_plan.hpp"
+#include "proxy/gate/reply_queue.hpp"
+#include "proxy/gate/session_engine.hpp"
+#include "proxy/gate/session_hold.hpp"
+#include "proxy/gate/statement_names.hpp"
+
+namespace ledgergate::gate {
+
+class engine_core {
+ public:
+  engine_core(std::shared_ptr<const gate_rules> rules, session_kind kind, statement_counters& counters);
+
+  std::size_t on_client_bytes(std::string_view bytes, actions& out);
+  std::size_t on_server_bytes(std::string_view bytes, actions& out);
+
+  void on_control_row(std::optional<std::uint64_t> writer, actions& out);
+
+  bool client_paused() const { return wait_ != wait_for::nothing; }
+  std::size_t client_bytes_wanted() const { return client_wanted_; }
+  std::size_t server_bytes_wanted() const { return server_wanted_; }
+  bool is_raw() const { return kind_ == session_kind::ungated && !starting_; }
+  bool replies_outstanding() const;
+  char transaction_status() const { return status_; }
+  bool pinned() const;
+
+ private:
+  /// What happens to a message. Every message of either side gets exactly one of forward and discard.
+  enum class fate : std::uint8_t { forward, discard, hold };
+
+  struct frame {
+    char tag = 0;
+    std::size_t total = 0;     ///< bytes of the whole message, header included
+    std::string_view body;     ///< as much of the body as is there
+    bool whole = false;
+  };
+
+  /// Why the client side is paused.
+  enum class wait_for : std::uint8_t {
+    nothing,
+    startup,    ///< the session is not ready yet
+    idle,       ///< every reply must be in
+    base,       ///< every reply to what was sent before the open batch must be in
+    envelope,   ///< a session-level lock must be granted, or an inquiry answered
+    control_row,   ///< the control connection must say who last wrote the control row
+    room,       ///< too many replies are expected
+  };
+
+  /// The extended messages since the last boundary (Sync, simple Query, FunctionCall).
+  struct extended_batch {
+    bool open = false;
+    bool begin = false;      ///< BEGIN was executed in it
+    bool end = false;        ///< COMMIT, ROLLBACK or something unknown was executed in it
+    bool bound = false;      ///< anything was bound or executed in it
+    bool refused = false;    ///< something in it was refused: the server skips the rest
+    bool commit_last = false;                     ///< its last transaction control is a plain COMMIT or ROLLBACK
+    pin_strength pinned = pin_strength::none;     ///< a pin went out in it and nothing after that may have dropped it
+    std::size_t base_outstanding = 0;             ///< entries at the front of the queue that belong to what was sent before
+  };
+
+  /// An envelope, or an inquiry into the isolation level, under way: own calls in front of a message that waits for their answers.
+  struct envelope {
+    unsigned remaining = 0;
+    pin_strength strength = pin_strength::none;
+    bool in_batch = false;       ///< in front of a Bind: on failure the rest of the batch is dropped
+    bool any_granted = false;
+    bool failed = false;
+    std::string error;           ///< the first ErrorResponse, whole
+  };
+
+  // engine_client.cpp
+  bool read_client_frame(std::string_view view, frame& out);
+  std::size_t client_front_bytes(char tag, std::size_t total) const;
+  fate on_client_frame(const frame& message);
+  fate on_startup_client_frame(const frame& message);
+  bool may_wait_for_release(char tag) const;
+  fate on_query(const frame& message);
+  fate on_function_call(const frame& message);
+  fate on_copy_end();
+  sql::text_verdict classify_query(const frame& message);
+  fate pin_simple(const sql::text_verdict& verdict, bool function_call, std::string_view text);
+  void push_query(const sql::text_verdict& verdict);
+  void leave_to_server(std::string_view header);
+  void count(sql::touch_kind touch);
+  void note_touch(const sql::text_verdict& verdict);
+
+  // engine_extended.cpp
+  fate on_parse(const frame& message);
+  fate on_bind(const frame& message);
+  fate on_execute(const frame& message);
+  fate on_describe(const frame& message);
+  fate on_close(const frame& message);
+  fate on_sync();
+  void open_batch();
+  fate pin_extended(const statement_class& statement);
+  bool covered_in_batch(const statement_class& statement, const batch_situation& now) const;
+  void after_execute(const statement_class& statement);
+  statement_class class_of_statement(std::string_view name) const;
+  statement_class with_sql_names(statement_class statement) const;
+  fate inject_give_up_hold_for_prepare();
+
+  // engine_isolation.cpp
+  void learn_default_level();
+  void on_isolation_mention(sql::isolation_mention mention);
+  isolation_level transaction_level() const;
+  void forget_level(bool session_idle);
+  void examine_level(pin_strength strength, bool in_batch);
+  void pin_and_prove(pin_strength strength, bool in_batch);
+  void begin_inquiry(pin_strength strength, bool in_batch, unsigned calls);
+  void on_inquiry_result(const expected_reply& entry, std::string_view body);
+  void finish_inquiry(bool proving);
+  fate mind_level(pin_strength strength, bool in_batch);
+  bool level_is_low(bool base_known, bool in_block) const;
+  void refuse_stale(bool in_batch);
+  bool take_stale();
+
+  // engine_pins.cpp
+  void inject_function_call_pin(pin_strength strength);
+  void inject_batch_pin(pin_strength strength, bool session_lock);
+  void inject_as_extended(pin_strength strength, std::string_view text);
+  void inject_envelope(pin_strength strength, bool in_batch);
+  void inject_release();
+  void inject_calls(std::string_view bytes, unsigned calls, reply_purpose purpose, pin_strength strength);
+  void refuse_simple(std::string_view sqlstate, std::string_view message, std::string_view hint);
+  void refuse_in_batch(std::string_view sqlstate, std::string_view message, std::string_view hint);
+  void note_refusal(std::string_view sqlstate);
+  void finish_envelope();
+  void answer_failed_envelope();
+  void finish_release(const expected_reply& entry);
+  void note_failed_release(const expected_reply& entry, bool failed);
+  void note_pin(note::kind what, pin_shape shape, std::string_view sqlstate = {});
+  bool denied(sql::touch_kind touch) const;
+  void note_upgrade(pin_strength strength);
+
+  // engine_server.cpp
+  bool read_server_frame(std::string_view view, frame& out);
+  fate on_server_frame(const frame& message);
+  fate on_startup_server_frame(const frame& message);
+  fate on_ready_for_query(const frame& message);
+  fate finish_client_ready(char status);
+  void on_copy_response();
+  void on_parameter_status(std::string_view body);
+  void update_waits();
+
+  // engine_replies.cpp
+  void settle_front(char tag);
+  fate on_error(const frame& message);
+  fate on_notice();
+  fate on_reply(const frame& message);
+  fate on_function_result(std::string_view body);
+  fate on_pin_batch_reply(char tag);
+  fate on_as_extended_reply(const frame& message);
+  void on_command_tag(std::string_view tag, expected_reply& entry);
+  void fail_batch();
+  void drop_front();
+  fate mismatch();
+
+  bool idle() const;
+  bool base_known() const;
+  bool leftovers_only(std::size_t count) const;
+  bool savepoint_possible() const;
+  bool hold_covers(pin_strength strength) const;
+  bool pin_covers(pin_strength strength) const;
+  static pin_strength strength_of(sql::touch_kind touch);
+
+  const std::shared_ptr<const gate_rules> rules_;
+  const session_kind kind_;
+  statement_counters& counters_;
+  actions* out_ = nullptr;             ///< valid during a call
+
+  // Start-up.
+  bool starting_ = true;
+  bool authentication_asks_ = false;   ///< the server waits for a password message
+
+  // The streams.
+  std::size_t client_rest_ = 0;        ///< bytes still to come of a client message already decided
+  fate client_rest_fate_ = fate::forward;
+  std::size_t server_rest_ = 0;
+  fate server_rest_fate_ = fate::forward;
+  std::size_t client_wanted_ = 0;
+  std::size_t server_wanted_ = 0;
+  bool client_left_to_server_ = false; ///< a malformed header was forwarded: the server will end the session, nothing more goes to it
+  bool front_seen_ = false;            ///< the client message at the front was counted before it had to wait
+  bool discard_front_ = false;         ///< the client message at the front was answered already
+  bool discard_to_sync_ = false;       ///< the client's batch was answered with an error by an envelope
+  bool skipping_ = false;              ///< the server ignores everything up to the next Sync
+  wait_for wait_ = wait_for::nothing;
+
+  // What is expected and known.
+  reply_queue queue_;
+  std::size_t droppers_in_flight_ = 0;     ///< entries that may drop a transaction-level pin
+  std::size_t queries_in_flight_ = 0;      ///< simple queries of the client: any of them may open a savepoint
+  std::size_t pins_in_flight_ = 0;
+  char status_ = 0;
+  bool savepoint_maybe_ = false;
+  pin_strength pin_known_ = pin_strength::none;   ///< transaction-level, its success was seen in this transaction
+  bool pin_error_sent_ = false;        ///< a FunctionCall pin failed: the error of the message behind it is not the client's
+  bool copy_in_open_ = false;          ///< COPY FROM STDIN or START_REPLICATION awaits the client's data
+  bool owed_close_unnamed_ = false;    ///< a simple query sent as extended failed: the unnamed statement is still there
+  bool ready_held_ = false;            ///< the client's ReadyForQuery waits for the release of a session-level hold
+  bool release_overdue_ = false;       ///< the transaction of a hold is over, but replies of pipelined messages are still to come
+  bool release_set_failed_ = false;    ///< a call of the set of release calls that is being answered failed
+  unsigned release_tries_ = 0;
+  std::string held_command_complete_;
+  isolation_level default_level_ = isolation_level::unknown;   ///< of the session
+  isolation_level level_ = isolation_level::unknown;           ///< of the open transaction, as the server said
+  bool default_asked_ = false;         ///< the answer is under way
+  bool default_doubted_ = false;       ///< and may be out of date
+  bool level_doubted_ = false;         ///< a text may have set the transaction's level
+  bool level_low_ = false;             ///< the transaction began with a level that needs no proof
+  bool stale_ = false;                 ///< the proof failed: the message at the front is answered with 40001
+  std::optional<snapshot> snapshot_;
+  session_hold hold_;
+  envelope envelope_;
+  extended_batch batch_;
+  statement_names names_;
+  portals portals_;
+  sql::reading_context reading_;
+};
+
+}  // namespace ledgergate::gate

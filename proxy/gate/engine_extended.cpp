@@ -1,0 +1,272 @@
+#include <utility>
+
+#include "protocol/frontend_message.hpp"
+#include "proxy/gate/engine_core.hpp"
+
+namespace ledgergate::gate {
+
+namespace {
+
+// A statement that could not be read: pinned, and nothing is assumed of it.
+statement_class unread_statement() {
+  statement_class statement;
+  statement.touch = sql::touch_kind::touch;
+  statement.reason = sql::touch_reason::unparsed;
+  statement.plain_dml = false;
+  statement.may_commit_inside = true;
+  statement.control_unknown = true;
+  return statement;
+}
+
+}  // namespace
+
+void engine_core::open_batch() {
+  if (batch_.open) return;
+  batch_ = {};
+  batch_.open = true;
+  batch_.base_outstanding = queue_.size();
+  if (!owed_close_unnamed_) return;
+  owed_close_unnamed_ = false;
+  out_->to_server.inject(rules_->messages.close_unnamed_statement);
+  queue_.push(reply_kind::close, reply_owner::proxy, reply_purpose::tidy);
+}
+
+engine_core::fate engine_core::on_parse(const frame& message) {
+  if (skipping_) return fate::forward;
+  learn_default_level();
+  open_batch();
+  statement_class statement;
+  std::string_view name;
+  const auto parse = message.whole ? protocol::decode_parse(message.body) : std::nullopt;
+  if (parse) {
+    name = parse->statement;
+    const sql::text_verdict verdict = rules_->classifier->classify(parse->query, reading_);
+    statement = class_of(verdict);
+    statement.control = sql::leading_control_statement(parse->query);
+    note_touch(verdict);
+  } else if (!message.whole) {
+    statement = unread_statement();
+    name = message.body.substr(0, message.body.find('\0'));
+    sql::text_verdict verdict;
+    verdict.touch = statement.touch;
+    verdict.reason = statement.reason;
+    verdict.parse_error = "too_long";
+    note_touch(verdict);
+  }
+  named_statement* const target = names_.begin_parse(name, statement);
+  expected_reply& entry = queue_.push(reply_kind::parse, reply_owner::client);
+  entry.statement = target;
+  return fate::forward;
+}
+
+statement_class engine_core::with_sql_names(statement_class statement) const {
+  if (statement.sql_names == nullptr) return statement;
+  for (const std::string& name : statement.sql_names->executes) {
+    const statement_class executed = class_of_statement(name);
+    if (executed.touch > statement.touch) {
+      statement.touch = executed.touch;
+      statement.reason = executed.reason;
+    }
+    if (executed.isolation != sql::isolation_mention::none) statement.isolation = sql::isolation_mention::doubt;
+  }
+  return statement;
+}
+
+statement_class engine_core::class_of_statement(std::string_view name) const {
+  if (const auto known = names_.find(name)) return with_sql_names(*known);
+  statement_class unknown;   // EXECUTE or Bind of an unknown name is a touch; only DML can be prepared by SQL
+  unknown.touch = sql::touch_kind::touch;
+  unknown.reason = sql::touch_reason::unparsed;
+  return unknown;
+}
+
+engine_core::fate engine_core::on_bind(const frame& message) {
+  if (skipping_) return fate::forward;
+  open_batch();
+  const auto bind = protocol::decode_bind(message.body);
+  statement_class statement = bind ? class_of_statement(bind->statement) : unread_statement();
+  if (bind && !names_.find(bind->statement) && bind->statement.empty()) statement = {};   // 26000 on the server
+  const fate decided = pin_extended(statement);
+  if (decided != fate::forward) return decided;
+  if (bind) portals_.bind(bind->portal, statement);
+  batch_.bound = true;
+  queue_.push(reply_kind::bind, reply_owner::client);
+  return fate::forward;
+}
+
+engine_core::fate engine_core::on_execute(const frame& message) {
+  if (skipping_) return fate::forward;
+  open_batch();
+  const auto portal = protocol::decode_execute(message.body);
+  const auto found = portal ? portals_.find(*portal) : std::nullopt;
+  statement_class statement;
+  statement.control_unknown = !found;   // a portal made by SQL, or one of a transaction that is over
+  if (found) statement = *found;
+  if (!front_seen_) {
+    front_seen_ = true;
+    count(statement.touch);
+  }
+  const fate decided = pin_extended(statement);
+  if (decided != fate::forward) return decided;
+  if (statement.control == sql::control_kind::prepare_transaction && hold_.any())
+    if (inject_give_up_hold_for_prepare() == fate::hold) return fate::hold;
+  expected_reply& entry = queue_.push(reply_kind::execute, reply_owner::client);
+  entry.may_drop_pin = statement.may_drop_pin() || statement.may_commit_inside;
+  entry.sql_names = statement.sql_names;
+  if (entry.may_drop_pin) ++droppers_in_flight_;
+  after_execute(statement);
+  return fate::forward;
+}
+
+/// What the rest of the batch can rely on once this Execute has succeeded. If it fails the rest is skipped.
+void engine_core::after_execute(const statement_class& statement) {
+  batch_.bound = true;
+  on_isolation_mention(statement.control_unknown ? sql::isolation_mention::doubt : statement.isolation);
+  if (statement.drops_session_locks && hold_.any()) hold_.maybe_lost = true;
+  if (statement.may_drop_pin() || statement.may_commit_inside) batch_.pinned = pin_strength::none;
+  if (statement.control_unknown) {
+    batch_.end = true;
+    batch_.begin = false;
+    savepoint_maybe_ = true;
+    return;
+  }
+  switch (statement.control) {
+  case sql::control_kind::begin:
+    batch_.begin = true;
+    batch_.end = false;
+    batch_.commit_last = false;
+    return;
+  case sql::control_kind::savepoint: savepoint_maybe_ = true; return;
+  case sql::control_kind::commit:
+  case sql::control_kind::rollback:
+    batch_.commit_last = true;
+    batch_.end = true;
+    batch_.begin = false;
+    return;
+  case sql::control_kind::commit_and_chain:
+  case sql::control_kind::rollback_and_chain:
+  case sql::control_kind::prepare_transaction:
+    batch_.end = true;
+    batch_.begin = false;
+    batch_.commit_last = false;
+    return;
+  case sql::control_kind::none:
+  case sql::control_kind::release:
+  case sql::control_kind::rollback_to:
+  case sql::control_kind::other_two_phase:
+  case sql::control_kind::set_transaction: return;
+  }
+}
+
+bool engine_core::covered_in_batch(const statement_class& statement, const batch_situation& now) const {
+  const pin_strength strength = strength_of(statement.touch);
+  if (hold_covers(strength) && !statement.drops_session_locks) return true;
+  const bool in_block = (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
+  // An inner commit outside a transaction block drops what is held at transaction level.
+  if (statement.may_commit_inside && !in_block) return false;
+  if (batch_.pinned >= strength) return true;
+  return pin_covers(strength);
+}
+
+engine_core::fate engine_core::pin_extended(const statement_class& statement) {
+  if (statement.touch == sql::touch_kind::none || rules_->mode != config::gate_mode::enforce) return fate::forward;
+  if (batch_.refused) return fate::forward;
+  const pin_strength strength = strength_of(statement.touch);
+  batch_situation now{.base_known = base_known(),
+                            .base_status = status_,
+                            .begin_in_batch = batch_.begin,
+                            .end_in_batch = batch_.end,
+                            .bound_in_batch = batch_.bound,
+                            .savepoint_possible = savepoint_possible(),
+                            .plain_dml = statement.plain_dml,
+                            .may_commit_inside = statement.may_commit_inside};
+  if (take_stale()) {
+    refuse_stale(true);
+    return fate::forward;   // the server skips it
+  }
+  if (level_ == isolation_level::exempt && now.base_known && status_ == 'T' && !batch_.end) return fate::forward;
+  if (covered_in_batch(statement, now)) return fate::forward;
+  const bool in_block = (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
+  if (!level_is_low(now.base_known, in_block)) {
+    if (!now.base_known) {
+      wait_ = wait_for::base;
+      return fate::hold;
+    }
+    if (in_block && !denied(statement.touch)) {
+      if (mind_level(strength, true) == fate::hold) return fate::hold;
+    } else if (now.base_status == 'I' || now.end_in_batch) {
+      // The snapshot of the implicit transaction is taken at the first Bind: only a lock from before that will do.
+      if (batch_.bound) {
+        refuse_in_batch("0A000", "ledgergate cannot pin a statement at this isolation level behind others of one batch",
+                        "Send a Sync in front of it, or use a transaction block.");
+        return fate::forward;
+      }
+      now.plain_dml = false;
+    }
+  }
+  const pin_plan plan = plan_batch(now);
+  const bool waits = plan == pin_plan::wait_base || plan == pin_plan::forward;
+  if (!waits && denied(statement.touch)) {
+    refuse_in_batch("42501", "this session may not change the mode of the ledger", rules_->admin_hint);
+    return fate::forward;   // the server skips it
+  }
+  if (!waits) note_upgrade(strength);
+  switch (plan) {
+  case pin_plan::wait_base: wait_ = wait_for::base; return fate::hold;
+  case pin_plan::in_batch: inject_batch_pin(strength, false); return fate::forward;
+  case pin_plan::in_batch_with_session: inject_batch_pin(strength, true); return fate::forward;
+  case pin_plan::envelope: inject_envelope(strength, true); return fate::hold;
+  case pin_plan::forward:
+  case pin_plan::function_call:
+  case pin_plan::as_extended:
+  case pin_plan::wait_idle:
+  case pin_plan::refuse: break;
+  }
+  return fate::forward;
+}
+
+// F12: before PREPARE TRANSACTION the hold becomes a transaction-level lock. Inside the batch, and only where a transaction
+// block is certain: elsewhere the statement fails by itself.
+engine_core::fate engine_core::inject_give_up_hold_for_prepare() {
+  if (!base_known() || hold_.releasing > 0) {
+    wait_ = wait_for::base;
+    return fate::hold;
+  }
+  if (status_ != 'T' || batch_.end) return fate::forward;
+  inject_batch_pin(hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared, false);
+  inject_release();
+  return fate::forward;
+}
+
+engine_core::fate engine_core::on_describe(const frame&) {
+  if (skipping_) return fate::forward;
+  open_batch();
+  queue_.push(reply_kind::describe, reply_owner::client);
+  return fate::forward;
+}
+
+engine_core::fate engine_core::on_close(const frame& message) {
+  if (skipping_) return fate::forward;
+  open_batch();
+  const auto target = protocol::decode_target(message.body);
+  if (target && target->target == 'P') portals_.close(target->name);
+  expected_reply& entry = queue_.push(reply_kind::close, reply_owner::client);
+  if (target && target->target == 'S') entry.name = std::make_shared<const std::string>(target->name);
+  return fate::forward;
+}
+
+engine_core::fate engine_core::on_sync() {
+  discard_to_sync_ = false;
+  skipping_ = false;
+  const bool release = batch_.open && batch_.commit_last && hold_.any() && base_known() && status_ != 'I' &&
+                       client_rest_ == 0 && kind_ == session_kind::gated;
+  expected_reply& entry = queue_.push(reply_kind::sync, reply_owner::client);
+  entry.maybe_eaten = copy_in_open_;
+  batch_ = {};
+  if (!release) return fate::forward;
+  out_->to_server.inject(rules_->messages.sync);   // the same five bytes as the client's
+  inject_release();
+  return fate::discard;
+}
+
+}  // namespace ledgergate::gate

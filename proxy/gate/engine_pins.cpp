@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "protocol/error_response.hpp"
+#include "protocol/wire.hpp"
+#include "proxy/gate/engine_core.hpp"
+
+namespace ledgergate::gate {
+
+namespace {
+// A release is repeated when a late cancel hit it; a session whose release never succeeds is given up, which frees the lock.
+constexpr unsigned max_release_tries = 100;
+}  // namespace
+
+pin_strength engine_core::strength_of(sql::touch_kind touch) {
+  switch (touch) {
+  case sql::touch_kind::none: return pin_strength::none;
+  case sql::touch_kind::touch: return pin_strength::shared;
+  case sql::touch_kind::transition: return pin_strength::exclusive;
+  }
+  return pin_strength::exclusive;
+}
+
+bool engine_core::hold_covers(pin_strength strength) const { return hold_.strength() >= strength; }
+
+// Known held: its success was seen in this transaction, and nothing sent since could have dropped it.
+bool engine_core::pin_covers(pin_strength strength) const {
+  return pin_known_ >= strength && droppers_in_flight_ == 0 && !batch_.end;
+}
+
+bool engine_core::savepoint_possible() const { return savepoint_maybe_ || queries_in_flight_ > 0; }
+
+bool engine_core::denied(sql::touch_kind touch) const {
+  return touch == sql::touch_kind::transition && rules_->in_band_transitions == config::in_band_policy::deny;
+}
+
+void engine_core::note_upgrade(pin_strength strength) {
+  const bool shared_held = pin_known_ == pin_strength::shared || hold_.shared > 0;
+  if (strength == pin_strength::exclusive && shared_held) out_->notes.emplace_back().what = note::kind::upgrade;
+}
+
+void engine_core::note_pin(note::kind what, pin_shape shape, std::string_view sqlstate) {
+  note& seen = out_->notes.emplace_back();
+  seen.what = what;
+  seen.shape = shape;
+  std::memcpy(seen.sqlstate, sqlstate.data(), std::min(sqlstate.size(), sizeof seen.sqlstate - 1));
+}
+
+void engine_core::inject_calls(std::string_view bytes, unsigned calls, reply_purpose purpose, pin_strength strength) {
+  out_->to_server.inject(bytes);
+  for (unsigned i = 0; i < calls; ++i) {
+    expected_reply& entry = queue_.push(reply_kind::function_call, reply_owner::proxy, purpose);
+    entry.strength = strength;
+    entry.step = i + 1 == calls ? 1 : 0;   // the last call of the set completes it
+  }
+}
+
+// Only where a ReadyForQuery has said 'T' and nothing is in flight: with no transaction open the lock would be taken and
+// dropped again, and the statement behind it would run unpinned.
+void engine_core::inject_function_call_pin(pin_strength strength) {
+  const lock_messages& locks = rules_->messages.of(strength);
+  if (savepoint_possible()) {
+    // F5: the pin is owned by the subtransaction and dies with it, so a session-level lock is taken as well.
+    inject_calls(locks.session_calls, locks.session_call_count, reply_purpose::hold_with_pin, strength);
+  }
+  inject_calls(locks.transaction_calls, locks.transaction_call_count, reply_purpose::pin, strength);
+  ++pins_in_flight_;
+  note_pin(note::kind::pin_injected, pin_shape::function_call);
+}
+
+void engine_core::inject_batch_pin(pin_strength strength, bool session_lock) {
+  const lock_messages& locks = rules_->messages.of(strength);
+  out_->to_server.inject(session_lock ? locks.batch_with_session : locks.batch);
+  expected_reply& entry = queue_.push(reply_kind::pin_batch, reply_owner::proxy, reply_purpose::pin);
+  entry.strength = strength;
+  entry.session_lock = session_lock;
+  batch_.pinned = std::max(batch_.pinned, strength);
+  batch_.bound = true;
+  ++pins_in_flight_;
+  note_pin(note::kind::pin_injected, pin_shape::in_batch);
+}
+
+// Parse: String statement, String query, Int16 number of types. The client's text goes as it is, NUL included.
+void engine_core::inject_as_extended(pin_strength strength, std::string_view text) {
+  const pin_messages& messages = rules_->messages;
+  std::string parse = {'P'};
+  protocol::append_int32(parse, static_cast<std::uint32_t>(4 + 1 + text.size() + 2));
+  parse.push_back('\0');
+  out_->to_server.inject(messages.as_extended_prefix);
+  out_->to_server.inject(messages.of(strength).batch);
+  out_->to_server.inject(parse);
+  out_->to_server.forward(text);
+  out_->to_server.inject(std::string_view("\0\0", 2));
+  out_->to_server.inject(messages.as_extended_suffix);
+  expected_reply& entry = queue_.push(reply_kind::as_extended, reply_owner::client, reply_purpose::pin);
+  entry.strength = strength;
+  held_command_complete_.clear();
+  owed_close_unnamed_ = false;
+  ++pins_in_flight_;
+  note_pin(note::kind::pin_injected, pin_shape::as_extended);
+}
+
+void engine_core::inject_envelope(pin_strength strength, bool in_batch) {
+  const lock_messages& locks = rules_->messages.of(strength);
+  envelope_ = {};
+  envelope_.strength = strength;
+  envelope_.in_batch = in_batch;
+  if (kind_ == session_kind::replication) {
+    out_->to_server.inject(locks.session_query);
+    expected_reply& entry = queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::hold_acquire);
+    entry.strength = strength;
+    entry.step = 1;
+    envelope_.remaining = 1;
+  } else {
+    inject_calls(locks.session_calls, locks.session_call_count, reply_purpose::hold_acquire, strength);
+    envelope_.remaining = locks.session_call_count;
+  }
+  wait_ = wait_for::envelope;
+  ++pins_in_flight_;
+  note_pin(note::kind::pin_injected, pin_shape::envelope);
+}
+
+void engine_core::finish_envelope() {
+  --pins_in_flight_;
+  if (envelope_.any_granted) hold_.granted(envelope_.strength);
+  wait_ = wait_for::nothing;
+  out_->resume_client = true;
+  if (!envelope_.failed) {
+    note_pin(note::kind::pin_held, pin_shape::envelope);
+    return;
+  }
+  hold_.doubtful(envelope_.strength);
+  answer_failed_envelope();
+}
+
+/// The client's message is answered with the error of what stood in front of it, and does not go to the server.
+void engine_core::answer_failed_envelope() {
+  wait_ = wait_for::nothing;
+  out_->resume_client = true;
+  out_->to_client.inject(envelope_.error);
+  if (envelope_.in_batch) {
+    discard_to_sync_ = true;   // the client's batch ends here; its Sync goes to the server
+  } else {
+    discard_front_ = true;
+    if (finish_client_ready(status_) == fate::forward) out_->to_client.inject(protocol::make_ready_for_query(status_));
+  }
+}
+
+void engine_core::inject_release() {
+  const auto give_back = [this](const lock_messages& locks, unsigned times, pin_strength strength) {
+    for (unsigned i = 0; i < times; ++i) {
+      if (kind_ == session_kind::replication) {
+        out_->to_server.inject(locks.session_release_query);
+        expected_reply& entry = queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::hold_release);
+        entry.strength = strength;
+        entry.step = 1;
+        ++hold_.releasing;
+      } else {
+        inject_calls(locks.session_release_calls, locks.session_release_call_count, reply_purpose::hold_release, strength);
+        hold_.releasing += locks.session_release_call_count;
+      }
+    }
+  };
+  give_back(rules_->messages.shared, hold_.shared + hold_.doubtful_shared, pin_strength::shared);
+  give_back(rules_->messages.exclusive, hold_.exclusive + hold_.doubtful_exclusive, pin_strength::exclusive);
+  hold_.shared = hold_.exclusive = hold_.doubtful_shared = hold_.doubtful_exclusive = 0;
+  hold_.maybe_lost = false;
+  release_overdue_ = false;
+  ++release_tries_;
+}
+
+// A late cancel hit it, or the COMMIT in front failed, or it was skipped: what it should have given back is still owed. The calls
+// of one set are counted as one.
+void engine_core::note_failed_release(const expected_reply& entry, bool failed) {
+  release_set_failed_ = release_set_failed_ || failed;
+  if (entry.step != 1) return;
+  if (release_set_failed_) hold_.doubtful(entry.strength);
+  release_set_failed_ = false;
+}
+
+// Called at the ReadyForQuery of each release call; the entry is gone from the queue.
+void engine_core::finish_release(const expected_reply& entry) {
+  --hold_.releasing;
+  note_failed_release(entry, entry.failed);
+  if (hold_.releasing > 0) return;
+  if (!hold_.any()) {
+    release_tries_ = 0;
+    out_->notes.emplace_back().what = note::kind::hold_released;
+  } else if (status_ == 'I') {
+    if (release_tries_ > max_release_tries) {
+      out_->close = close_reason::server_protocol_violation;
+      return;
+    }
+    if (client_rest_ == 0 && !batch_.open) {
+      inject_release();
+      return;
+    }
+  }
+  if (!ready_held_) return;
+  ready_held_ = false;
+  out_->to_client.inject(protocol::make_ready_for_query(status_));
+}
+
+void engine_core::refuse_simple(std::string_view sqlstate, std::string_view message, std::string_view hint) {
+  const pin_messages& messages = rules_->messages;
+  const bool replication = kind_ == session_kind::replication;
+  out_->to_server.inject(replication ? messages.failing_query : messages.failing_call);
+  expected_reply& entry = queue_.push(replication ? reply_kind::query : reply_kind::function_call, reply_owner::proxy,
+                                      reply_purpose::refuse);
+  entry.name = std::make_shared<const std::string>(protocol::make_error_response("ERROR", sqlstate, message, hint));
+  note_refusal(sqlstate);
+  batch_ = {};
+}
+
+void engine_core::note_refusal(std::string_view sqlstate) {
+  note& refused = out_->notes.emplace_back();
+  refused.what = sqlstate == "42501" ? note::kind::denied : sqlstate == "40001" ? note::kind::stale : note::kind::refused;
+  refused.label = "cannot_be_pinned_here";
+}
+
+void engine_core::refuse_in_batch(std::string_view sqlstate, std::string_view message, std::string_view hint) {
+  out_->to_server.inject(rules_->messages.failing_bind);
+  expected_reply& entry = queue_.push(reply_kind::bind, reply_owner::proxy, reply_purpose::refuse);
+  entry.name = std::make_shared<const std::string>(protocol::make_error_response("ERROR", sqlstate, message, hint));
+  batch_.bound = true;
+  batch_.refused = true;
+  note_refusal(sqlstate);
+}
+
+}  // namespace ledgergate::gate

@@ -1,0 +1,26 @@
+// What every engine shares: an immutable value made from the settings.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "config/settings.hpp"
+#include "proxy/gate/pin_messages.hpp"
+#include "proxy/sql/classifier.hpp"
+
+namespace ledgergate::gate {
+
+struct gate_rules {
+  config::gate_mode mode = config::gate_mode::enforce;
+  config::in_band_policy in_band_transitions = config::in_band_policy::exclusive;
+  std::size_t max_buffered_statement_bytes = 16 * 1024 * 1024;
+  std::string admin_hint;   ///< hint of the error that denies an in-band transition: where the admin port is
+  pin_messages messages;
+  std::shared_ptr<const sql::classifier> classifier;
+};
+
+/// Never null.
+std::shared_ptr<const gate_rules> make_gate_rules(const config::settings&);
+
+}  // namespace ledgergate::gate

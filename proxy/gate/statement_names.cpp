@@ -1,0 +1,155 @@
+#include "proxy/gate/statement_names.hpp"
+
+#include <algorithm>
+
+namespace ledgergate::gate {
+
+namespace {
+
+// NAMEDATALEN - 1: the server's statement table compares no more than this.
+constexpr std::size_t compared_name_bytes = 63;
+
+std::string_view compared(std::string_view name) { return name.substr(0, compared_name_bytes); }
+
+}  // namespace
+
+bool statement_class::may_drop_pin() const {
+  if (control_unknown) return true;
+  switch (control) {
+  case sql::control_kind::none:
+  case sql::control_kind::begin:
+  case sql::control_kind::savepoint:
+  case sql::control_kind::release:
+  case sql::control_kind::other_two_phase:
+  case sql::control_kind::set_transaction: return false;
+  case sql::control_kind::commit:
+  case sql::control_kind::rollback:
+  case sql::control_kind::commit_and_chain:
+  case sql::control_kind::rollback_and_chain:
+  case sql::control_kind::rollback_to:
+  case sql::control_kind::prepare_transaction: return true;
+  }
+  return true;
+}
+
+statement_class class_of(const sql::text_verdict& verdict) {
+  statement_class out;
+  out.touch = verdict.touch;
+  out.reason = verdict.reason;
+  out.plain_dml = verdict.shape == sql::text_shape::plain_dml || verdict.shape == sql::text_shape::dml_with_params;
+  out.may_commit_inside = verdict.may_commit_inside;
+  out.drops_session_locks = verdict.drops_session_locks;
+  out.isolation = verdict.isolation;
+  if (!verdict.prepares.empty() || !verdict.executes.empty() || !verdict.deallocates.empty())
+    out.sql_names = std::make_shared<const sql::text_verdict>(verdict);
+  return out;
+}
+
+statement_class merge(const statement_class& a, const statement_class& b) {
+  statement_class out = a.touch >= b.touch ? a : b;
+  out.plain_dml = a.plain_dml && b.plain_dml;
+  out.may_commit_inside = a.may_commit_inside || b.may_commit_inside;
+  out.drops_session_locks = a.drops_session_locks || b.drops_session_locks;
+  if (out.sql_names == nullptr) out.sql_names = a.sql_names != nullptr ? a.sql_names : b.sql_names;
+  if (a.isolation != b.isolation) out.isolation = sql::isolation_mention::doubt;
+  out.control_unknown = a.control_unknown || b.control_unknown || a.control != b.control;
+  return out;
+}
+
+statement_names::statement_names() {
+  auto [at, inserted] = statements_.try_emplace("");
+  at->second.name = at->first;
+}
+
+named_statement* statement_names::begin_parse(std::string_view name, const statement_class& statement) {
+  auto at = statements_.find(compared(name));
+  if (at == statements_.end()) {
+    at = statements_.try_emplace(std::string(compared(name))).first;
+    at->second.name = at->first;
+  }
+  at->second.pending.push_back(statement);
+  return &at->second;
+}
+
+void statement_names::succeeded(named_statement* statement) {
+  statement->current = statement->pending.front();
+  statement->pending.erase(statement->pending.begin());
+}
+
+void statement_names::abandoned(named_statement* statement) {
+  statement->pending.erase(statement->pending.begin());
+  erase_if_unused(statements_.find(statement->name));
+}
+
+void statement_names::define(std::string_view name, const statement_class& statement) {
+  auto at = statements_.try_emplace(std::string(compared(name))).first;
+  at->second.name = at->first;
+  at->second.current = statement;
+}
+
+void statement_names::forget(std::string_view name) {
+  const auto at = statements_.find(compared(name));
+  if (at == statements_.end()) return;
+  at->second.current.reset();
+  erase_if_unused(at);
+}
+
+void statement_names::forget_all() {
+  for (auto at = statements_.begin(); at != statements_.end();) {
+    const auto next = std::next(at);
+    at->second.current.reset();
+    erase_if_unused(at);
+    at = next;
+  }
+}
+
+void statement_names::forget_unnamed() { statements_.begin()->second.current.reset(); }
+
+std::optional<statement_class> statement_names::find(std::string_view name) const {
+  const auto at = statements_.find(compared(name));
+  if (at == statements_.end()) return std::nullopt;
+  std::optional<statement_class> found = at->second.current;
+  for (const statement_class& pending : at->second.pending) found = found ? merge(*found, pending) : pending;
+  return found;
+}
+
+void statement_names::erase_if_unused(table::iterator at) {
+  const bool unnamed = at->first.empty();
+  if (!unnamed && !at->second.current && at->second.pending.empty()) statements_.erase(at);
+}
+
+void portals::bind(std::string_view name, const statement_class& statement) {
+  if (name.empty()) {
+    unnamed_ = statement;
+    return;
+  }
+  const auto at = named_.find(compared(name));
+  if (at == named_.end()) {
+    named_.emplace(std::string(compared(name)), statement);
+  } else {
+    at->second = merge(at->second, statement);
+  }
+}
+
+void portals::close(std::string_view name) {
+  if (name.empty()) {
+    unnamed_.reset();
+    return;
+  }
+  const auto at = named_.find(compared(name));
+  if (at != named_.end()) named_.erase(at);
+}
+
+void portals::clear() {
+  unnamed_.reset();
+  named_.clear();
+}
+
+std::optional<statement_class> portals::find(std::string_view name) const {
+  if (name.empty()) return unnamed_;
+  const auto at = named_.find(compared(name));
+  if (at == named_.end()) return std::nullopt;
+  return at->second;
+}
+
+}  // namespace ledgergate::gate

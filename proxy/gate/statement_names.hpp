@@ -1,0 +1,89 @@
+// Prepared statements and portals of one session and what each does to the gate.
+// Protocol-level Parse and SQL-level PREPARE share one namespace on the server, and so they do here. A name changes its class
+// only when the server's success is seen; until then a look-up answers for the old and the new class at once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/sql/classifier.hpp"
+
+namespace ledgergate::gate {
+
+/// What executing a statement does, as far as the gate cares.
+struct statement_class {
+  sql::touch_kind touch = sql::touch_kind::none;
+  sql::touch_reason reason = sql::touch_reason::not_mentioned;
+  bool plain_dml = true;             ///< may be pinned in its batch whatever the transaction state is
+  bool may_commit_inside = false;    ///< CALL, DO: outside a transaction block only a session-level hold survives it
+  bool drops_session_locks = false;
+  bool control_unknown = false;      ///< two classes are possible and differ in their transaction control
+  sql::control_kind control = sql::control_kind::none;
+  sql::isolation_mention isolation = sql::isolation_mention::none;
+  /// Names in PREPARE, EXECUTE and DEALLOCATE statements; null for nearly every statement.
+  std::shared_ptr<const sql::text_verdict> sql_names;
+
+  /// May end the transaction or roll back to a savepoint, and with it drop a transaction-level pin.
+  bool may_drop_pin() const;
+};
+
+statement_class class_of(const sql::text_verdict& verdict);
+/// The class that is right whichever of the two is meant.
+statement_class merge(const statement_class& a, const statement_class& b);
+
+/// One statement name. Its address is stable while a reply that refers to it is expected.
+struct named_statement {
+  std::optional<statement_class> current;
+  std::vector<statement_class> pending;   ///< Parse messages sent and not yet answered, oldest first
+  std::string_view name;
+};
+
+class statement_names {
+ public:
+  statement_names();
+
+  /// A Parse of this name was sent. The reply must be reported with succeeded() or abandoned().
+  named_statement* begin_parse(std::string_view name, const statement_class& statement);
+  void succeeded(named_statement* statement);
+  void abandoned(named_statement* statement);
+
+  /// PREPARE by SQL succeeded.
+  void define(std::string_view name, const statement_class& statement);
+  /// Close(S) or DEALLOCATE succeeded.
+  void forget(std::string_view name);
+  /// DEALLOCATE ALL or DISCARD ALL succeeded. Statements whose Parse is under way stay pending.
+  void forget_all();
+  void forget_unnamed();
+
+  /// Nothing is known of the name: nothing. The server cuts names at 63 bytes when it compares them.
+  std::optional<statement_class> find(std::string_view name) const;
+
+  std::size_t size() const { return statements_.size(); }
+
+ private:
+  using table = std::map<std::string, named_statement, std::less<>>;
+  void erase_if_unused(table::iterator at);
+
+  table statements_;
+};
+
+class portals {
+ public:
+  /// A Bind was sent. A named portal may be the old one if the Bind fails, so it keeps the worse of both.
+  void bind(std::string_view name, const statement_class& statement);
+  void close(std::string_view name);
+  /// The transaction ended.
+  void clear();
+  std::optional<statement_class> find(std::string_view name) const;
+
+ private:
+  std::optional<statement_class> unnamed_;
+  std::map<std::string, statement_class, std::less<>> named_;
+};
+
+}  // namespace ledgergate::gate

@@ -1,0 +1,92 @@
+#include "proxy/gate/statement_names.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ledgergate::gate {
+namespace {
+
+statement_class touching() {
+  statement_class out;
+  out.touch = sql::touch_kind::touch;
+  return out;
+}
+
+TEST(StatementNames, KeepsTheOldClassWhenTheNewParseFails) {
+  statement_names names;
+  names.succeeded(names.begin_parse("s", touching()));
+  names.abandoned(names.begin_parse("s", statement_class{}));
+  EXPECT_EQ(names.find("s")->touch, sql::touch_kind::touch);
+}
+
+TEST(StatementNames, AnswersForBothClassesWhileAParseIsPending) {
+  statement_names names;
+  names.succeeded(names.begin_parse("s", touching()));
+  named_statement* const pending = names.begin_parse("s", statement_class{});
+  EXPECT_EQ(names.find("s")->touch, sql::touch_kind::touch);
+  names.succeeded(pending);
+  EXPECT_EQ(names.find("s")->touch, sql::touch_kind::none);
+}
+
+TEST(StatementNames, ForgetsANameWhoseOnlyParseFailed) {
+  statement_names names;
+  names.abandoned(names.begin_parse("s", touching()));
+  EXPECT_FALSE(names.find("s"));
+  EXPECT_EQ(names.size(), 1U);   // the unnamed one stays
+}
+
+TEST(StatementNames, ComparesNamesAsTheServerDoesUpTo63Bytes) {
+  statement_names names;
+  const std::string cut(63, 'a');
+  names.succeeded(names.begin_parse(cut + "x", touching()));
+  EXPECT_EQ(names.find(cut + "y")->touch, sql::touch_kind::touch);
+  EXPECT_FALSE(names.find(cut.substr(1)));
+}
+
+TEST(StatementNames, ForgetAllKeepsWhatIsPending) {
+  statement_names names;
+  names.succeeded(names.begin_parse("old", touching()));
+  named_statement* const pending = names.begin_parse("new", touching());
+  names.forget_all();
+  EXPECT_FALSE(names.find("old"));
+  ASSERT_TRUE(names.find("new"));
+  names.succeeded(pending);
+  EXPECT_TRUE(names.find("new"));
+}
+
+TEST(StatementNames, SharesOneNamespaceWithSqlPrepare) {
+  statement_names names;
+  names.define("s", touching());
+  EXPECT_EQ(names.find("s")->touch, sql::touch_kind::touch);
+  names.forget("s");
+  EXPECT_FALSE(names.find("s"));
+}
+
+TEST(StatementNames, MergeOfDifferentControlIsUnknownAndMayDropThePin) {
+  statement_class begin;
+  begin.control = sql::control_kind::begin;
+  const statement_class merged = merge(begin, touching());
+  EXPECT_TRUE(merged.control_unknown);
+  EXPECT_TRUE(merged.may_drop_pin());
+  EXPECT_EQ(merged.touch, sql::touch_kind::touch);
+}
+
+TEST(Portals, NamedPortalKeepsTheWorseClassUntilTheTransactionEnds) {
+  portals open;
+  open.bind("p", touching());
+  open.bind("p", statement_class{});
+  EXPECT_EQ(open.find("p")->touch, sql::touch_kind::touch);
+  open.clear();
+  EXPECT_FALSE(open.find("p"));
+}
+
+TEST(Portals, UnnamedPortalIsReplaced) {
+  portals open;
+  open.bind("", touching());
+  open.bind("", statement_class{});
+  EXPECT_EQ(open.find("")->touch, sql::touch_kind::none);
+  open.close("");
+  EXPECT_FALSE(open.find(""));
+}
+
+}  // namespace
+}  // namespace ledgergate::gate
