@@ -207,7 +207,10 @@ engine_core::fate engine_core::on_query(const frame& message) {
     }
     // F12: a prepared transaction keeps transaction-level locks and refuses beside session-level ones.
     if (status_ == 'T') {
-      inject_function_call_pin(hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
+      const lock_messages& locks = rules_->messages.of(hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
+      inject_calls(locks.transaction_calls, locks.transaction_call_count, reply_purpose::pin,
+                   hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
+      ++pins_in_flight_;
       inject_release();
     }
   }
@@ -286,6 +289,7 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
                              .status = status_,
                              .shape = verdict.shape,
                              .has_transaction_control = verdict.has_transaction_control,
+                             .first = verdict.first,
                              .may_wait = !copy_in_open_};
   pin_plan plan = plan_simple(now);
   const bool waits = plan == pin_plan::wait_idle || plan == pin_plan::forward;
@@ -316,6 +320,7 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   case pin_plan::in_batch_with_session: inject_batch_pin(strength, true); return fate::forward;
   case pin_plan::as_extended: inject_as_extended(strength, text); return fate::discard;
   case pin_plan::envelope: inject_envelope(strength, false); return fate::hold;
+  case pin_plan::envelope_from_failed: inject_envelope_from_failed(strength); return fate::hold;
   case pin_plan::refuse: break;
   }
   refuse_simple("0A000", "ledgergate cannot pin this text in the transaction state it is sent in",

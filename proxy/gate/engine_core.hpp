@@ -80,7 +80,6 @@ class engine_core {
     unsigned remaining = 0;
     pin_strength strength = pin_strength::none;
     bool in_batch = false;       ///< in front of a Bind: on failure the rest of the batch is dropped
-    bool any_granted = false;
     bool failed = false;
     std::string error;           ///< the first ErrorResponse, whole
   };
@@ -136,6 +135,7 @@ class engine_core {
   void inject_batch_pin(pin_strength strength, bool session_lock);
   void inject_as_extended(pin_strength strength, std::string_view text);
   void inject_envelope(pin_strength strength, bool in_batch);
+  void inject_envelope_from_failed(pin_strength strength);
   void inject_release();
   void inject_calls(std::string_view bytes, unsigned calls, reply_purpose purpose, pin_strength strength);
   void refuse_simple(std::string_view sqlstate, std::string_view message, std::string_view hint);

@@ -219,6 +219,7 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
   case pin_plan::forward:
   case pin_plan::function_call:
   case pin_plan::as_extended:
+  case pin_plan::envelope_from_failed:
   case pin_plan::wait_idle:
   case pin_plan::refuse: break;
   }

@@ -107,6 +107,8 @@ void engine_core::on_inquiry_result(const expected_reply& entry, std::string_vie
   case reply_purpose::pin:
   case reply_purpose::hold_with_pin:
   case reply_purpose::hold_acquire:
+  case reply_purpose::leave_failed:
+  case reply_purpose::fail_again:
   case reply_purpose::hold_release:
   case reply_purpose::refuse:
   case reply_purpose::tidy: return;

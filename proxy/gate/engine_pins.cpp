@@ -121,12 +121,24 @@ void engine_core::inject_envelope(pin_strength strength, bool in_batch) {
   note_pin(note::kind::pin_injected, pin_shape::envelope);
 }
 
+// F16: no lock call runs in a failed transaction, and this text first leaves it. So it is left for it, the hold is taken, and the
+// transaction is made to fail again: the text meets the state it was sent in.
+void engine_core::inject_envelope_from_failed(pin_strength strength) {
+  const lock_messages& locks = rules_->messages.of(strength);
+  begin_inquiry(strength, false, locks.session_call_count + 2);
+  out_->to_server.inject(rules_->messages.rollback_and_chain);
+  queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::leave_failed);
+  inject_calls(locks.session_calls, locks.session_call_count, reply_purpose::hold_acquire, strength);
+  inject_calls(rules_->messages.failing_call, 1, reply_purpose::fail_again, strength);
+  note_pin(note::kind::pin_injected, pin_shape::envelope);
+}
+
 void engine_core::finish_envelope() {
   --pins_in_flight_;
-  if (envelope_.any_granted) hold_.granted(envelope_.strength);
   wait_ = wait_for::nothing;
   out_->resume_client = true;
   if (!envelope_.failed) {
+    hold_.granted(envelope_.strength);
     note_pin(note::kind::pin_held, pin_shape::envelope);
     return;
   }

@@ -24,6 +24,8 @@ constexpr std::uint8_t as_extended_client_close = 12;
 bool waits_for(reply_purpose purpose) {
   switch (purpose) {
   case reply_purpose::hold_acquire:
+  case reply_purpose::leave_failed:
+  case reply_purpose::fail_again:
   case reply_purpose::examine_level:
   case reply_purpose::examine_read_only:
   case reply_purpose::prove_hold:
@@ -114,12 +116,14 @@ engine_core::fate engine_core::on_error(const frame& message) {
       if (entry.step >= as_extended_client_bind && entry.step <= as_extended_client_close) owed_close_unnamed_ = true;
     }
     break;
-  case reply_purpose::learn_default: decided = fate::discard; break;
+  case reply_purpose::learn_default:
+  case reply_purpose::fail_again: decided = fate::discard; break;
   case reply_purpose::prove_hold: hold_.doubtful(entry.strength); [[fallthrough]];
   case reply_purpose::examine_level:
   case reply_purpose::examine_read_only:
   case reply_purpose::prove_pin:
   case reply_purpose::prove_snapshot:
+  case reply_purpose::leave_failed:
   case reply_purpose::hold_acquire:
     if (!envelope_.failed) {
       envelope_.error.assign(1, message.tag);
@@ -225,7 +229,7 @@ engine_core::fate engine_core::on_reply(const frame& message) {
   const bool ours = entry.owner == reply_owner::proxy;
   if (message.tag == backend::copy_in_response || message.tag == backend::copy_both_response) on_copy_response();
   if (message.tag == backend::command_complete) {
-    if (ours) return on_function_result({});
+    if (ours && entry.purpose != reply_purpose::leave_failed) return on_function_result({});
     if (const auto tag = protocol::decode_command_complete(message.body)) on_command_tag(*tag, entry);
     if (entry.copying_in) {
       // The server read up to the end of the data: every Sync in front of it was eaten.
@@ -257,8 +261,10 @@ engine_core::fate engine_core::on_function_result(std::string_view body) {
   case reply_purpose::hold_with_pin:
     if (last) hold_.granted(entry.strength);
     return fate::discard;
-  case reply_purpose::hold_acquire: envelope_.any_granted = true; return fate::discard;
-  case reply_purpose::hold_release: return fate::discard;
+  case reply_purpose::hold_acquire:
+  case reply_purpose::hold_release:
+  case reply_purpose::leave_failed:
+  case reply_purpose::fail_again: return fate::discard;
   case reply_purpose::none: return fate::forward;
   case reply_purpose::learn_default:
   case reply_purpose::examine_level:

@@ -155,6 +155,8 @@ engine_core::fate engine_core::on_ready_for_query(const frame& message) {
     forget_level(session_idle);
   }
   switch (entry.purpose) {
+  case reply_purpose::leave_failed:
+  case reply_purpose::fail_again:
   case reply_purpose::hold_acquire:
     if (--envelope_.remaining == 0) finish_envelope();
     return fate::discard;

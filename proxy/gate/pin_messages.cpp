@@ -114,6 +114,7 @@ pin_messages make_pin_messages(std::int64_t lock_key, std::optional<std::int64_t
   out.ask_isolation = protocol::make_function_call(current_setting, "transaction_isolation");
   out.ask_read_only = protocol::make_function_call(current_setting, "transaction_read_only");
   out.ask_snapshot = protocol::make_function_call(pg_current_snapshot);
+  protocol::append_query(out.rollback_and_chain, "ROLLBACK AND CHAIN");
   out.failing_call = protocol::make_function_call(0);
   protocol::append_query(out.failing_query, "ledgergate refuses");
   protocol::append_bind(out.failing_bind, missing_name, missing_name);

@@ -36,6 +36,7 @@ struct pin_messages {
   std::string ask_isolation;          ///< .. 'transaction_isolation'
   std::string ask_read_only;          ///< .. 'transaction_read_only'
   std::string ask_snapshot;           ///< FunctionCall of pg_current_snapshot(), result in binary form
+  std::string rollback_and_chain;     ///< simple Query: leaves a failed transaction and opens one of the same kind
   std::string failing_call;           ///< a FunctionCall that fails in every state
   std::string failing_query;          ///< the same as a simple Query, for connections that refuse FunctionCall
   std::string failing_bind;           ///< a Bind that fails in every state and harms nothing

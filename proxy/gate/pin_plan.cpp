@@ -2,6 +2,16 @@
 
 namespace ledgergate::gate {
 
+namespace {
+
+/// COMMIT in a failed transaction rolls back as well.
+bool leaves_failed_transaction(sql::control_kind first) {
+  return first == sql::control_kind::rollback || first == sql::control_kind::commit ||
+         first == sql::control_kind::rollback_and_chain || first == sql::control_kind::commit_and_chain;
+}
+
+}  // namespace
+
 pin_plan plan_simple(const simple_situation& now) {
   if (now.batch_open) {
     // The client mixes the protocols without a Sync. A text that ends the transaction in there cannot be covered.
@@ -14,7 +24,8 @@ pin_plan plan_simple(const simple_situation& now) {
     return now.has_transaction_control || now.replication ? pin_plan::envelope : pin_plan::function_call;
   case 'E':
     // F16: no lock call runs here. The statement fails by itself, unless its text first leaves the failed transaction.
-    return now.has_transaction_control ? pin_plan::refuse : pin_plan::forward;
+    if (!now.has_transaction_control) return pin_plan::forward;
+    return leaves_failed_transaction(now.first) && !now.replication ? pin_plan::envelope_from_failed : pin_plan::refuse;
   default: break;
   }
   const bool one_plain_statement = now.shape == sql::text_shape::plain_dml && !now.has_transaction_control;

@@ -14,6 +14,7 @@ enum class pin_plan : std::uint8_t {
   in_batch_with_session,  ///< the same, session-level lock as well
   as_extended,   ///< the client's text through the extended protocol, behind the lock
   envelope,      ///< session-level lock, confirmed before the message goes on
+  envelope_from_failed,   ///< an envelope in a failed transaction that the text itself leaves (F16)
   wait_idle,     ///< the state is only predicted: hold the message until every reply is in
   wait_base,     ///< the state before this batch is only predicted: hold until it is known
   refuse,        ///< cannot be pinned in this place: answered with an error
@@ -28,6 +29,7 @@ struct simple_situation {
   char status = 'I';                     ///< letter of the last ReadyForQuery
   sql::text_shape shape = sql::text_shape::unknown;
   bool has_transaction_control = false;
+  sql::control_kind first = sql::control_kind::none;   ///< the first statement of the text
   bool may_wait = true;                  ///< false while COPY data is expected: waiting would never end
 };
 pin_plan plan_simple(const simple_situation&);

@@ -32,6 +32,8 @@ enum class reply_purpose : std::uint8_t {
   pin,            ///< transaction-level lock in front of a client's message
   hold_with_pin,  ///< session-level lock in front of a client's message, not waited for (a savepoint may be open)
   hold_acquire,   ///< session-level lock of an envelope: the client side waits for it
+  leave_failed,   ///< the failed transaction rolled back, for an envelope
+  fail_again,     ///< and failed again, so that the client's text meets what it was sent for
   hold_release,   ///< a session-level lock given back
   refuse,         ///< fails on purpose; its error is replaced by ours and is the client's
   learn_default,       ///< the session's default isolation level

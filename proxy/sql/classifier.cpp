@@ -150,7 +150,10 @@ text_verdict classifier::impl::classify(std::string_view text, mention_mask ment
     return judge_unreadable(text, mentioned, "encoding");
   parse_result parsed = parse(text);
   if (parsed.error != nullptr) return judge_unreadable(text, mentioned, parsed.error);
-  return judge_text(std::move(parsed.statements), names);
+  text_verdict verdict = judge_text(std::move(parsed.statements), names);
+  // The body of a DO block is text: what it calls is known only as far as it names it.
+  if (verdict.may_commit_inside && (mentioned & mention::unlock) != 0) verdict.drops_session_locks = true;
+  return verdict;
 }
 
 text_verdict classifier::classify(std::string_view text, const reading_context& context) const {

@@ -145,8 +145,7 @@ judgement judge(const statement_facts& facts, const gated_names& names) {
 }
 
 bool drops_session_locks(const statement_facts& facts) {
-  // What a DO block does is not known.
-  if (facts.discards_all || facts.kind == statement_kind::do_block) return true;
+  if (facts.discards_all) return true;
   return std::any_of(facts.functions.begin(), facts.functions.end(), [](const function_call& call) {
     return call.name == "pg_advisory_unlock_all" || call.name == "pg_advisory_unlock_shared";
   });

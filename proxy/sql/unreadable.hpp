@@ -22,7 +22,8 @@ inline constexpr mention_mask advisory_lock = 1U << 7U;
 inline constexpr mention_mask prepare = 1U << 8U;
 inline constexpr mention_mask forget = 1U << 9U;  ///< DEALLOCATE, DISCARD
 inline constexpr mention_mask unlock = 1U << 10U; ///< pg_advisory_unlock..
-inline constexpr mention_mask isolation = 1U << 11U; ///< may set an isolation level, of the transaction or by default
+inline constexpr mention_mask isolation =
+    1U << 11U; ///< may set an isolation level, of the transaction or by default
 /// The ones that can lead to the ledger; the others only matter for what the session keeps track of.
 inline constexpr mention_mask can_touch =
     table | function | control_table | hidden_name | execute | do_block | query_text | advisory_lock;
