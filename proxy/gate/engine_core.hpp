@@ -167,6 +167,7 @@ class engine_core {
   fate on_function_result(std::string_view body);
   fate on_pin_batch_reply(char tag);
   fate on_as_extended_reply(const frame& message);
+  void release_command_complete();
   void on_command_tag(std::string_view tag, expected_reply& entry);
   void fail_batch();
   void drop_front();
@@ -232,6 +233,8 @@ class engine_core {
   extended_batch batch_;
   statement_names names_;
   portals portals_;
+  bool client_utf8_ = true;
+  bool server_utf8_ = true;
   sql::reading_context reading_;
 };
 

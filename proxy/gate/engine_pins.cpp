@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "protocol/error_response.hpp"
@@ -44,7 +43,7 @@ void engine_core::note_pin(note::kind what, pin_shape shape, std::string_view sq
   note& seen = out_->notes.emplace_back();
   seen.what = what;
   seen.shape = shape;
-  std::memcpy(seen.sqlstate, sqlstate.data(), std::min(sqlstate.size(), sizeof seen.sqlstate - 1));
+  sqlstate.copy(seen.sqlstate, sizeof seen.sqlstate - 1);
 }
 
 void engine_core::inject_calls(std::string_view bytes, unsigned calls, reply_purpose purpose, pin_strength strength) {

@@ -19,6 +19,7 @@ constexpr std::uint8_t as_extended_client_bind = 9;
 constexpr std::uint8_t as_extended_client_describe = 10;
 constexpr std::uint8_t as_extended_client_execute = 11;
 constexpr std::uint8_t as_extended_client_close = 12;
+constexpr std::uint8_t as_extended_done = 13;
 
 /// Whether the client side is paused until this is answered.
 bool waits_for(reply_purpose purpose) {
@@ -329,6 +330,15 @@ engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
   case as_extended_client_close: return step_if(tag == backend::close_complete);
   default: return mismatch();
   }
+}
+
+/// Parameter changes and notifications are sent when the transaction is over, right before ReadyForQuery: then CommandComplete
+/// goes out in front of them, as with a simple query.
+void engine_core::release_command_complete() {
+  if (queue_.empty() || queue_.front().kind != reply_kind::as_extended) return;
+  if (queue_.front().failed || queue_.front().step != as_extended_done) return;
+  out_->to_client.inject(held_command_complete_);
+  held_command_complete_.clear();
 }
 
 void engine_core::on_command_tag(std::string_view tag, expected_reply& entry) {

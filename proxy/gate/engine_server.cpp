@@ -81,8 +81,11 @@ engine_core::fate engine_core::on_server_frame(const frame& message) {
   if (starting_) return on_startup_server_frame(message);
   switch (message.tag) {
   case backend::notice_response: return on_notice();
-  case backend::notification_response: return fate::forward;
-  case backend::parameter_status: on_parameter_status(message.body); return fate::forward;
+  case backend::notification_response: release_command_complete(); return fate::forward;
+  case backend::parameter_status:
+    release_command_complete();
+    on_parameter_status(message.body);
+    return fate::forward;
   case backend::error_response: return on_error(message);
   case backend::ready_for_query: return on_ready_for_query(message);
   default: return on_reply(message);
@@ -111,9 +114,12 @@ void engine_core::on_parameter_status(std::string_view body) {
   if (parameter->name == "standard_conforming_strings") {
     reading_.standard_conforming_strings = parameter->value == "on";
   } else if (parameter->name == "client_encoding") {
-    reading_.utf8 = parameter->value == "UTF8";
+    client_utf8_ = parameter->value == "UTF8";
     reading_.utf8_safe_encoding = !sql::encoding_hides_ascii(parameter->value);
+  } else if (parameter->name == "server_encoding") {
+    server_utf8_ = parameter->value == "UTF8";
   }
+  reading_.utf8 = client_utf8_ && server_utf8_;
 }
 
 // F1 of COPY: while the server reads COPY data it eats Syncs, up to the first CopyDone or CopyFail.

@@ -81,8 +81,8 @@ struct text_verdict {
   text_shape shape = text_shape::unknown;
   bool has_transaction_control = false;    ///< any control_kind but set_transaction, anywhere in the text
   control_kind first = control_kind::none; ///< what the first statement is, when it is transaction control
-  /// DISCARD ALL, DO, pg_advisory_unlock_all, pg_advisory_unlock_shared: a session-level hold may be gone
-  /// after it.
+  /// DISCARD ALL, pg_advisory_unlock_all, pg_advisory_unlock_shared, also named inside a DO block: a
+  /// session-level hold may be gone after it.
   bool drops_session_locks = false;
   bool may_commit_inside = false;  ///< CALL or DO: procedures may commit, which drops a transaction-level pin
   bool forgets_statements = false; ///< DEALLOCATE ALL or DISCARD ALL

@@ -57,7 +57,8 @@ TEST(Classifier, KnowsWhatDropsSessionLocks) {
   EXPECT_TRUE(classify("discard all").drops_session_locks);
   EXPECT_TRUE(classify("select pg_advisory_unlock_all()").drops_session_locks);
   EXPECT_TRUE(classify("select PG_Catalog.pg_advisory_unlock_shared(1)").drops_session_locks);
-  EXPECT_TRUE(classify("do $$x$$").drops_session_locks);
+  EXPECT_TRUE(classify("do $$ begin perform pg_advisory_unlock_all(); end $$").drops_session_locks);
+  EXPECT_FALSE(classify("do $$x$$").drops_session_locks);
   EXPECT_FALSE(classify("select pg_advisory_unlock(1)").drops_session_locks);
   EXPECT_FALSE(classify("discard plans").drops_session_locks);
   EXPECT_EQ(classify("discard all").touch, touch_kind::none);
