@@ -1,0 +1,84 @@
+#include "proxy/observe/metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <iterator>
+
+#include "proxy/observe/worker_collector.hpp"
+
+namespace ledgergate::observe {
+
+namespace {
+
+const prometheus::Histogram::BucketBoundaries transition_bounds{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+                                                                0.5,   1,     2.5,  5,     10,   30,  60};
+
+}  // namespace
+
+struct metrics::impl {
+  prometheus::Registry registry;
+  worker_collector workers;
+  prometheus::Gauge& pins_held = gauge("ledgergate_pins_held", "Holders of the shared gate lock.");
+  prometheus::Gauge& pins_waiting = gauge("ledgergate_pins_waiting", "Waiters for the shared gate lock.");
+  prometheus::Family<prometheus::Gauge>& mode =
+      prometheus::BuildGauge().Name("ledgergate_mode").Help("1 for the mode in force.").Register(registry);
+  prometheus::Family<prometheus::Counter>& transitions = prometheus::BuildCounter()
+                                                             .Name("ledgergate_transitions_total")
+                                                             .Help("Transitions by result.")
+                                                             .Register(registry);
+  prometheus::Histogram& queue = histogram("ledgergate_transition_queue_seconds",
+                                           "Time a transition spent in the gate's queue, over all its attempts.");
+  prometheus::Histogram& hold =
+      histogram("ledgergate_transition_hold_seconds", "Time from a transition's grant to its commit.");
+  prometheus::Family<prometheus::Gauge>& catalog_age =
+      prometheus::BuildGauge()
+          .Name("ledgergate_catalog_age_seconds")
+          .Help("Age of what is known about the catalog.")
+          .Register(registry);
+
+  prometheus::Gauge& gauge(const char* name, const char* help) {
+    return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+  }
+  prometheus::Histogram& histogram(const char* name, const char* help) {
+    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, transition_bounds);
+  }
+};
+
+metrics::metrics() : impl_(std::make_unique<impl>()) {}
+metrics::~metrics() = default;
+
+worker_counters& metrics::add_worker() { return impl_->workers.add_worker(); }
+
+void metrics::set_clients(std::function<client_figures()> source) { impl_->workers.set_clients(std::move(source)); }
+
+void metrics::set_pins(std::size_t held, std::size_t waiting) {
+  impl_->pins_held.Set(static_cast<double>(held));
+  impl_->pins_waiting.Set(static_cast<double>(waiting));
+}
+
+void metrics::set_mode(const std::vector<std::string>& modes, const std::string& in_force) {
+  for (const std::string& each : modes) impl_->mode.Add({{"mode", each}}).Set(each == in_force ? 1 : 0);
+}
+
+void metrics::count_transition(const std::string& result) { impl_->transitions.Add({{"result", result}}).Increment(); }
+
+void metrics::observe_transition_queue(std::chrono::duration<double> value) { impl_->queue.Observe(value.count()); }
+
+void metrics::observe_transition_hold(std::chrono::duration<double> value) { impl_->hold.Observe(value.count()); }
+
+void metrics::set_catalog_age(std::chrono::duration<double> value) { impl_->catalog_age.Add({}).Set(value.count()); }
+
+std::string metrics::render() const {
+  std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
+  std::vector<prometheus::MetricFamily> of_workers = impl_->workers.Collect();
+  families.insert(families.end(), std::make_move_iterator(of_workers.begin()),
+                  std::make_move_iterator(of_workers.end()));
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace ledgergate::observe
