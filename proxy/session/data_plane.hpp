@@ -1,0 +1,35 @@
+// All workers together, as the application sees them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "proxy/observe/metrics.hpp"
+#include "proxy/session/worker.hpp"
+
+namespace ledgergate::session {
+
+/// Called from the main thread.
+class data_plane {
+ public:
+  /// `shared` must outlive it. Throws std::system_error as worker does.
+  data_plane(const services& shared, observe::metrics& metrics, unsigned threads);
+
+  void start();
+  /// Hands an accepted, non-blocking socket to the worker that has the fewest.
+  void add_client(net::unique_fd client);
+  /// Idle sessions are ended (57P01), busy ones when they become idle, new ones refused (57P03).
+  void drain();
+  /// What is left is ended: statements are cancelled on the server.
+  void end_sessions();
+  void stop();
+
+  std::size_t connections() const;
+  std::size_t threads() const { return workers_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<worker>> workers_;
+};
+
+}  // namespace ledgergate::session

@@ -1,0 +1,73 @@
+// What a session gets from the worker it lives on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "proxy/gate/actions.hpp"
+#include "proxy/gate/gate_rules.hpp"
+#include "proxy/net/event_loop.hpp"
+#include "proxy/net/name_resolver.hpp"
+#include "proxy/net/unique_fd.hpp"
+#include "proxy/observe/worker_counters.hpp"
+#include "proxy/session/cancel_directory.hpp"
+#include "proxy/session/session_log.hpp"
+#include "proxy/session/session_registry.hpp"
+
+namespace ledgergate::session {
+
+/// The transaction (xid8) that last wrote the control row; nothing when it could not be read.
+using control_row_handler = std::function<void(std::optional<std::uint64_t>)>;
+
+/// Shared by all workers; outlives them. Everything in it is immutable or thread-safe.
+struct services {
+  std::shared_ptr<const config::settings> settings;
+  std::shared_ptr<const gate::gate_rules> rules;
+  net::name_resolver& upstream;
+  session_registry& registry;
+  cancel_directory& cancels;
+  session_log& log;
+  /// Reads the control row anew, on whatever thread and connection: may be called from any thread, and may answer on any.
+  std::function<void(control_row_handler)> read_control_row;
+};
+
+/// What the relays of one worker share: they run one after the other, so one set is enough and stays in the cache.
+struct relay_tools {
+  std::span<char> scratch;
+  gate::actions& actions;   ///< cleared before each engine call
+  observe::worker_counters& counters;
+  unsigned bursts = 0;      ///< for sampling the added latency
+};
+
+/// A CancelRequest on its way to a server.
+struct cancel_order {
+  std::string packet;            ///< the whole CancelRequest
+  net::socket_address server;
+  net::unique_fd client;         ///< who asked, closed when the server has acted; none when the proxy cancels by itself
+};
+
+class session_host {
+ public:
+  virtual net::event_loop& loop() = 0;
+  virtual const services& shared() const = 0;
+  virtual relay_tools& tools() = 0;
+
+  /// Asks the resolver for the upstream's addresses; the session gets on_addresses() unless it is over by then.
+  virtual void resolve_upstream(std::uint64_t session_id) = 0;
+  /// Reads the control row; the session gets on_control_row() unless it is over by then.
+  virtual void ask_control_row(std::uint64_t session_id) = 0;
+  virtual void order_cancel(cancel_order) = 0;
+  /// The session has closed its sockets; it is destroyed at the end of the turn.
+  virtual void session_over(std::uint64_t session_id) = 0;
+
+ protected:
+  ~session_host() = default;
+};
+
+}  // namespace ledgergate::session

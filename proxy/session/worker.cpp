@@ -1,0 +1,99 @@
+#include "proxy/session/worker.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <utility>
+
+#include "proxy/session/session.hpp"
+
+namespace ledgergate::session {
+
+namespace {
+
+/// Large enough that bulk COPY spends its time in copying and not in system calls, small enough to stay in the cache.
+constexpr std::size_t scratch_bytes = 256 * 1024;
+
+}  // namespace
+
+worker::worker(const services& shared, observe::worker_counters& counters)
+    : shared_(shared), scratch_(scratch_bytes), tools_{scratch_, actions_, counters},
+      cancels_(loop_, shared.settings->limits.client_startup_timeout, shared.settings->upstream.connect_timeout) {}
+
+worker::~worker() { stop(); }
+
+void worker::start() {
+  // Signals are the main thread's business.
+  sigset_t all{};
+  sigset_t before{};
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { loop_.run(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void worker::stop() {
+  if (!thread_.joinable()) return;
+  loop_.stop();
+  thread_.join();
+}
+
+void worker::add_client(net::unique_fd client) {
+  connections_.fetch_add(1, std::memory_order_relaxed);
+  auto shared_client = std::make_shared<net::unique_fd>(std::move(client));   // std::function wants to be copyable
+  loop_.post([this, shared_client] { begin_session(std::move(*shared_client)); });
+}
+
+void worker::begin_session(net::unique_fd client) {
+  const std::uint64_t id = ++last_id_;
+  auto made = std::make_unique<session>(id, static_cast<session_host&>(*this));
+  session& begun = *made;
+  sessions_.emplace(id, std::move(made));
+  begun.begin(std::move(client));
+  if (draining_) begun.begin_drain();
+}
+
+void worker::session_over(std::uint64_t session_id) {
+  auto node = sessions_.extract(session_id);
+  if (node.empty()) return;
+  loop_.dispose(std::move(node.mapped()));
+  connections_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void worker::resolve_upstream(std::uint64_t session_id) {
+  shared_.upstream.resolve([this, session_id](const net::resolution& found) {
+    loop_.post([this, session_id, found] {
+      const auto at = sessions_.find(session_id);
+      if (at != sessions_.end()) at->second->on_addresses(found);
+    });
+  });
+}
+
+void worker::ask_control_row(std::uint64_t session_id) {
+  auto answer = [this, session_id](std::optional<std::uint64_t> writer) {
+    loop_.post([this, session_id, writer] {
+      const auto at = sessions_.find(session_id);
+      if (at != sessions_.end()) at->second->on_control_row(writer);
+    });
+  };
+  shared_.read_control_row(std::move(answer));
+}
+
+void worker::drain() {
+  loop_.post([this] {
+    draining_ = true;
+    std::vector<session*> all;
+    for (const auto& [id, each] : sessions_) all.push_back(each.get());
+    for (session* each : all) each->begin_drain();
+  });
+}
+
+void worker::end_sessions() {
+  loop_.post([this] {
+    std::vector<session*> all;
+    for (const auto& [id, each] : sessions_) all.push_back(each.get());
+    for (session* each : all) each->end_now();
+  });
+}
+
+}  // namespace ledgergate::session

@@ -1,0 +1,62 @@
+// One data-plane thread: an event loop and the sessions that live on it, from accept to close.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "proxy/net/event_loop.hpp"
+#include "proxy/session/cancel_queue.hpp"
+#include "proxy/session/session_host.hpp"
+
+namespace ledgergate::session {
+
+class session;
+
+class worker final : private session_host {
+ public:
+  /// Throws std::system_error when the kernel gives no event loop: a set-up error.
+  worker(const services& shared, observe::worker_counters& counters);
+  ~worker();
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  void start();
+  /// Ends the thread. Sessions that are left are cut off. Not from the worker's own thread.
+  void stop();
+
+  // From any thread.
+  void add_client(net::unique_fd client);
+  void drain();
+  void end_sessions();
+  /// Connections that are still held, those that are just ending included.
+  std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
+
+ private:
+  net::event_loop& loop() override { return loop_; }
+  const services& shared() const override { return shared_; }
+  relay_tools& tools() override { return tools_; }
+  void resolve_upstream(std::uint64_t session_id) override;
+  void ask_control_row(std::uint64_t session_id) override;
+  void order_cancel(cancel_order order) override { cancels_.submit(std::move(order)); }
+  void session_over(std::uint64_t session_id) override;
+
+  void begin_session(net::unique_fd client);
+
+  const services& shared_;
+  net::event_loop loop_;
+  std::vector<char> scratch_;
+  gate::actions actions_;
+  relay_tools tools_;
+  cancel_queue cancels_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<session>> sessions_;
+  std::uint64_t last_id_ = 0;
+  bool draining_ = false;
+  std::atomic<std::size_t> connections_{0};
+  std::thread thread_;
+};
+
+}  // namespace ledgergate::session
