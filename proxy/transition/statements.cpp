@@ -1,0 +1,223 @@
+#include "proxy/transition/statements.hpp"
+
+#include <utility>
+
+#include "proxy/transition/sql_text.hpp"
+
+namespace ledgergate::transition {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// First int4 of the slot's two-key advisory lock ("LGAT"): keeps it apart from any key of the application.
+constexpr std::uint32_t slot_namespace = 0x4C474154;
+
+constexpr std::string_view mark_start = "/* ledgergate transition ";
+constexpr std::string_view mark_end = " */ ";
+
+/// Backstop for texts that wait for nothing: a control table locked by a migration must not hang the
+/// transition.
+constexpr milliseconds short_statement{2000};
+/// Above lock_timeout, so that a lock wait always ends as 55P03 and never as 57014.
+constexpr milliseconds timeout_slack{5000};
+/// While the gate is held or wanted, a sidecar that went silent loses its session after this long.
+constexpr milliseconds idle_limit{1000};
+
+std::string set_local(std::string_view name, milliseconds value) {
+  // Zero would mean no limit at all.
+  auto count = value.count() < 1 ? 1 : value.count();
+  return "SET LOCAL " + std::string(name) + " = " + std::to_string(count) + "; ";
+}
+
+std::uint32_t high_half(std::int64_t key) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(key) >> 32);
+}
+std::uint32_t low_half(std::int64_t key) { return static_cast<std::uint32_t>(key); }
+
+/// Manual, section 54.12 (pg_locks): a bigint key shows its high half as classid, its low half as objid,
+/// objsubid 1.
+std::string key_condition(std::string_view alias, std::uint32_t classid, std::uint32_t objid, int objsubid) {
+  const std::string column = std::string(alias) + ".";
+  return column + "classid OPERATOR(pg_catalog.=) " + std::to_string(classid) + "::pg_catalog.oid AND " +
+         column + "objid OPERATOR(pg_catalog.=) " + std::to_string(objid) + "::pg_catalog.oid AND " + column +
+         "objsubid OPERATOR(pg_catalog.=) " + std::to_string(objsubid) + "::pg_catalog.int2";
+}
+
+std::string key_condition(std::string_view alias, std::int64_t key) {
+  return key_condition(alias, high_half(key), low_half(key), 1);
+}
+
+/// The advisory locks of this database (F19), and what ties a prepared transaction's locks to its gid: it has
+/// no backend, but its own transactionid lock under the same virtual transaction. Read once: reading pg_locks
+/// takes every partition of the lock table.
+constexpr std::string_view with_locks =
+    "WITH locks AS MATERIALIZED (SELECT k.pid, k.classid, k.objid, k.objsubid, k.mode, k.granted, "
+    "k.waitstart, "
+    "k.virtualtransaction, k.transactionid FROM pg_catalog.pg_locks k "
+    "WHERE (k.locktype OPERATOR(pg_catalog.=) 'advisory' AND k.database OPERATOR(pg_catalog.=) "
+    "(SELECT d.oid FROM pg_catalog.pg_database d "
+    "WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database())) "
+    "OR (k.locktype OPERATOR(pg_catalog.=) 'transactionid' AND k.pid IS NULL)) ";
+
+std::string seconds_since(std::string_view moment) {
+  return "extract(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) " + std::string(moment) +
+         ")";
+}
+
+} // namespace
+
+statements::statements(std::shared_ptr<const config::settings> settings, std::string id)
+    : settings_(std::move(settings)) {
+  if (!id.empty()) mark_ = std::string(mark_start) + id + std::string(mark_end);
+  const auto key = settings_->gate.lock_key;
+  slot_ = std::to_string(static_cast<std::int32_t>(slot_namespace)) + ", " +
+          std::to_string(static_cast<std::int32_t>(high_half(key) ^ low_half(key)));
+}
+
+std::string statements::marked(std::string text) const { return mark_ + text; }
+
+std::string statements::read_control_row() const {
+  const auto& row = settings_->control_row;
+  return "SELECT " + quote_identifier(row.mode_column) +
+         "::pg_catalog.text, xmin::pg_catalog.text, "
+         "pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::pg_catalog.text FROM " +
+         quote_name(row.table) + " WHERE (" + row.where + "\n) LIMIT 2";
+}
+
+std::string statements::read_pins() const {
+  const auto applier = settings_->gate.applier_lock_key;
+  const std::string waits_for_applier =
+      applier
+          ? "EXISTS (SELECT FROM locks w WHERE w.pid OPERATOR(pg_catalog.=) l.pid AND NOT w.granted AND " +
+                key_condition("w", *applier) + ")"
+          : "false";
+  return std::string(with_locks) +
+         "SELECT l.mode, l.granted, l.pid, p.gid, extract(epoch FROM a.backend_start), a.usename, "
+         "a.application_name, pg_catalog.host(a.client_addr), a.client_port, a.state, " +
+         seconds_since("coalesce(a.xact_start, p.prepared)") + " AS age, " + seconds_since("a.state_change") +
+         ", " + seconds_since("l.waitstart") + ", a.query, " + waits_for_applier +
+         " FROM locks l "
+         "LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid OPERATOR(pg_catalog.=) l.pid "
+         "LEFT JOIN locks x ON l.pid IS NULL AND x.pid IS NULL AND x.transactionid IS NOT NULL "
+         "AND x.virtualtransaction OPERATOR(pg_catalog.=) l.virtualtransaction "
+         "LEFT JOIN pg_catalog.pg_prepared_xacts p ON p.transaction OPERATOR(pg_catalog.=) x.transactionid "
+         "WHERE " +
+         key_condition("l", settings_->gate.lock_key) + " ORDER BY age DESC NULLS LAST, l.pid";
+}
+
+std::string statements::take_slot() const {
+  return marked("SELECT pg_catalog.pg_try_advisory_lock(" + slot_ + ")");
+}
+
+std::string statements::release_slot() const {
+  return marked("SELECT pg_catalog.pg_advisory_unlock(" + slot_ + ")");
+}
+
+std::string statements::read_rival() const {
+  const auto key = settings_->gate.lock_key;
+  return marked(std::string(with_locks) +
+                "SELECT a.application_name, a.query FROM locks l LEFT JOIN pg_catalog.pg_stat_activity a "
+                "ON a.pid OPERATOR(pg_catalog.=) l.pid WHERE l.granted AND " +
+                key_condition("l", slot_namespace, high_half(key) ^ low_half(key), 2));
+}
+
+std::string statements::begin() const {
+  return marked("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; " +
+                set_local("statement_timeout", short_statement) + set_local("lock_timeout", short_statement) +
+                read_control_row());
+}
+
+std::string statements::take_applier(milliseconds lock_timeout) const {
+  return marked(set_local("lock_timeout", lock_timeout) +
+                set_local("statement_timeout", lock_timeout + timeout_slack) +
+                "SELECT pg_catalog.pg_advisory_xact_lock(" +
+                std::to_string(settings_->gate.applier_lock_key.value_or(0)) + "::pg_catalog.int8)");
+}
+
+std::string statements::look() const {
+  return marked(
+      set_local("statement_timeout", short_statement) + read_pins() +
+      "; SELECT pg_catalog.current_setting('synchronous_standby_names'), "
+      "pg_catalog.current_setting('synchronous_commit'), "
+      "pg_catalog.count(*) FILTER (WHERE r.sync_state OPERATOR(pg_catalog.=) "
+      "ANY ('{sync,quorum}'::pg_catalog.text[])), "
+      "pg_catalog.count(*) FILTER (WHERE r.sync_state IS NULL) FROM pg_catalog.pg_stat_replication r");
+}
+
+std::string statements::queue(milliseconds lock_timeout) const {
+  return marked(set_local("lock_timeout", lock_timeout) +
+                set_local("statement_timeout", lock_timeout + timeout_slack) +
+                set_local("idle_in_transaction_session_timeout", idle_limit) +
+                "SELECT pg_catalog.pg_advisory_xact_lock(" + std::to_string(settings_->gate.lock_key) +
+                "::pg_catalog.int8)");
+}
+
+std::string statements::check(milliseconds rest, milliseconds lock_timeout) const {
+  return marked(
+      set_local("statement_timeout", rest) + set_local("lock_timeout", lock_timeout) + read_control_row() +
+      "; " + std::string(with_locks) + "SELECT pg_catalog.count(*), " +
+      seconds_since("pg_catalog.min(l.waitstart)") +
+      ", pg_catalog.pg_current_xact_id()::pg_catalog.text FROM locks l WHERE NOT l.granted AND l.mode "
+      "OPERATOR(pg_catalog.=) 'ShareLock' AND " +
+      key_condition("l", settings_->gate.lock_key));
+}
+
+std::string statements::configured(std::string_view sql, milliseconds rest) const {
+  return marked(set_local("statement_timeout", rest) + std::string(sql));
+}
+
+std::string statements::change(std::string_view to, milliseconds rest) const {
+  const auto& row = settings_->control_row;
+  std::string set = quote_identifier(row.mode_column) + " = " + quote_literal(to);
+  std::string time_zone;
+  if (row.changed_at_column) {
+    // A column without a time zone then gets UTC. Not now(): the transaction began before it waited.
+    time_zone = "SET LOCAL TimeZone = 'UTC'; ";
+    set += ", " + quote_identifier(*row.changed_at_column) + " = pg_catalog.clock_timestamp()";
+  }
+  return marked(set_local("statement_timeout", rest) + time_zone + "UPDATE " + quote_name(row.table) +
+                " SET " + set + " WHERE (" + row.where + "\n) RETURNING " +
+                quote_identifier(row.mode_column) +
+                "::pg_catalog.text, xmin::pg_catalog.text, pg_catalog.pg_current_xact_id()::pg_catalog.text");
+}
+
+std::string statements::seal(const transition_record& record, milliseconds rest) const {
+  std::string text = set_local("statement_timeout", rest) + "SET CONSTRAINTS ALL IMMEDIATE; ";
+  if (const auto& channel = settings_->transitions.notify) {
+    const auto pair = [](std::string_view name, const std::optional<std::string>& value) {
+      return quote_literal(name) + "::pg_catalog.text, " +
+             (value ? quote_literal(*value) + "::pg_catalog.text" : std::string("NULL::pg_catalog.text"));
+    };
+    // NOTIFY takes less than 8000 bytes: a long reason is cut.
+    std::optional<std::string> reason = record.request.reason;
+    text += "SELECT pg_catalog.pg_notify(" + quote_literal(*channel) + ", pg_catalog.json_build_object(" +
+            pair("id", record.id) + ", " + pair("from", record.from) + ", " + pair("to", record.to) + ", " +
+            pair("version", record.version_after) + ", 'reason', pg_catalog.left(" +
+            (reason ? quote_literal(*reason) + "::pg_catalog.text" : std::string("NULL::pg_catalog.text")) +
+            ", 500))::pg_catalog.text); ";
+  }
+  return marked(text + "SET LOCAL statement_timeout = 0");
+}
+
+std::string statements::commit() const { return marked("COMMIT"); }
+
+std::string statements::rollback() const { return marked("ROLLBACK"); }
+
+std::string statements::rollback_and_release() const {
+  return marked("ROLLBACK; SELECT pg_catalog.pg_advisory_unlock(" + slot_ + ")");
+}
+
+std::string statements::read_outcome(std::string_view transaction_id) const {
+  return marked("SELECT pg_catalog.pg_xact_status(" + quote_literal(transaction_id) + "::pg_catalog.xid8); " +
+                read_control_row());
+}
+
+std::string transition_id_in(std::string_view text) {
+  if (!text.starts_with(mark_start)) return {};
+  text.remove_prefix(mark_start.size());
+  const auto end = text.find(mark_end);
+  return end == std::string_view::npos ? std::string() : std::string(text.substr(0, end));
+}
+
+} // namespace ledgergate::transition
