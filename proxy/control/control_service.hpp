@@ -1,0 +1,105 @@
+// The control plane of one sidecar: its two connections to the gated database, the pin watch and the
+// transitions. Used by the admin port. Everything here, and every handler it calls, runs on the main
+// io_context's only thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "config/settings.hpp"
+#include "proxy/transition/pin_snapshot.hpp"
+#include "proxy/transition/transition_record.hpp"
+
+namespace ledgergate::control {
+
+/// The answer to a request for a transition, before it runs.
+struct start_answer {
+  enum class kind {
+    accepted,      ///< 202: it runs; `record` is its first state
+    already_there, ///< 200: the mode is `to` already; `record` is committed with `changed` false
+    conflict, ///< 409: another transition runs; `conflict_id` when it is known, also from another sidecar
+    precondition_failed, ///< 412: `from` or `expect_version` do not match, or there is no control row
+    unknown_mode,        ///< 400: `to` or `from` is not a configured mode
+    unavailable,         ///< 503: the database cannot be asked, or refuses; nothing was changed
+  };
+  enum kind kind = kind::unavailable;
+  std::optional<transition::transition_record> record; ///< with accepted and already_there
+  std::string conflict_id;                       ///< with conflict; empty when the other one does not say
+  std::string message;                           ///< why, in one sentence; empty with accepted
+  std::optional<transition::server_error> error; ///< the server's words, when a statement failed
+};
+
+/// What the control plane knows without asking. Cheap; taken from the last reading of the watch connection.
+struct control_status {
+  bool connected = false;             ///< both connections are up: a transition could start now
+  bool watching = false;              ///< the watch connection is up: the readings are fresh
+  std::optional<std::string> mode;    ///< absent: never read, or no control row
+  std::optional<std::string> version; ///< version token for `expect_version`
+  std::size_t pins_held = 0;
+  std::size_t pins_waiting = 0;
+  std::optional<transition::elapsed> oldest_pin_age;
+  std::optional<transition::wall_time> observed_at; ///< when mode and pins were read; absent: never
+  std::string last_error;                 ///< why it is not connected or cannot read; empty when all is well
+  bool deadlock_takes_transition = false; ///< the role may shorten deadlock_timeout (F30, F31)
+  std::string database;                   ///< the database it is connected to; empty before the first connect
+};
+
+/// The answer to pins(): a reading at most half a second old, or why there is none.
+struct pins_answer {
+  std::optional<transition::pin_snapshot> snapshot;
+  std::string error; ///< set when `snapshot` is absent
+};
+
+/// The control row as a transaction at REPEATABLE READ needs it (F3): proves with
+/// `pg_catalog.pg_visible_in_snapshot(xmin, ..)` that no transition committed after its snapshot.
+struct control_row_answer {
+  std::optional<std::string> mode;   ///< absent: no such row, or an error
+  std::optional<std::uint64_t> xmin; ///< the row's xmin as xid8
+  std::string error;                 ///< set when the row could not be read
+};
+
+class control_service {
+ public:
+  /// `settings` is kept; a later reload() replaces it for transitions that start afterwards.
+  control_service(boost::asio::io_context& io, std::shared_ptr<const config::settings> settings);
+  ~control_service();
+  control_service(const control_service&) = delete;
+  control_service& operator=(const control_service&) = delete;
+
+  /// Connects and keeps connected until stop().
+  void start();
+  /// Aborts a transition that waits, lets one that holds the gate finish, then closes the connections and
+  /// calls `done`.
+  void stop(std::function<void()> done);
+  void reload(std::shared_ptr<const config::settings> settings);
+
+  /// Asks for a transition. `handler` is called once, later, on the main thread, never from inside this call.
+  void start_transition(transition::transition_request request, std::function<void(start_answer)> handler);
+  /// Cancels it while it waits. False: unknown id, already final, or it holds the gate and will finish.
+  bool cancel(const std::string& id);
+
+  std::optional<transition::transition_record> get(const std::string& id) const;
+  /// History of this process, newest first, bounded.
+  std::vector<transition::transition_record> list() const;
+  /// The transition that runs now, if any.
+  std::optional<transition::transition_record> current() const;
+  /// Called after every change of a record (progress, end). One observer; for events, metrics and the log.
+  void on_change(std::function<void(const transition::transition_record&)> observer);
+
+  control_status status() const;
+  void pins(std::function<void(pins_answer)> handler);
+  void read_control_row(std::function<void(control_row_answer)> handler);
+
+ private:
+  class implementation;
+  std::unique_ptr<implementation> implementation_;
+};
+
+} // namespace ledgergate::control
