@@ -1,0 +1,40 @@
+// The message types of the admin API and the few ways to build an answer.
+#pragma once
+
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/json/object.hpp>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace ledgergate::admin {
+
+using http_status = boost::beast::http::status;
+using http_request = boost::beast::http::request<boost::beast::http::string_body>;
+using http_response = boost::beast::http::response<boost::beast::http::string_body>;
+
+/// Takes the one answer to a request. May be called from inside the handler or later, on the same thread; a
+/// second call is ignored, as is one that comes after the connection is gone.
+using respond = std::function<void(http_response)>;
+
+/// Handles a complete request from `peer` ("127.0.0.1:50412", "unix pid 811 uid 0"). It must keep nothing of
+/// the request beyond the call and must see to it that `respond` is called once.
+using request_handler = std::function<void(const http_request& request, const std::string& peer, respond)>;
+
+/// What every error of the API looks like: {"error": {"code", "message", "hint"}}.
+struct api_error {
+  http_status status;
+  std::string code;    ///< one snake_case word that a program can compare
+  std::string message; ///< what happened
+  std::string hint;    ///< what to do next
+  boost::json::object details =
+      {}; ///< further members of "error", for example the id of the running transition
+};
+
+/// An answer with a body of the given type. Nothing of this API may be cached or sniffed.
+http_response text_reply(http_status status, std::string_view content_type, std::string body);
+http_response json_reply(http_status status, const boost::json::object& body);
+http_response error_reply(const api_error& error);
+
+} // namespace ledgergate::admin

@@ -1,0 +1,68 @@
+// What the operator typed, read strictly: abbreviations are not guessed, and nothing that is not understood
+// is passed over.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "proxy/ctl/admin_address.hpp"
+
+namespace ledgergate::ctl {
+
+enum class output_format { text, json };
+
+/// `-w`: show once, or again and again until Ctrl-C.
+enum class repetition { once, watch };
+
+struct status_command {
+  repetition repeat = repetition::once;
+};
+
+struct pins_command {
+  repetition repeat = repetition::once;
+};
+
+/// Whether the operator is asked to type the target mode.
+enum class confirmation { ask, given };
+
+/// The texts are sent as they were typed; the sidecar checks modes, durations and ranges.
+struct flip_command {
+  std::string to;
+  std::optional<std::string> from;
+  std::optional<std::string> expect_version;
+  std::optional<std::string> queue_budget;
+  std::optional<std::string> deadline;
+  std::optional<std::string> reason;
+  confirmation confirm = confirmation::ask;
+};
+
+using command = std::variant<status_command, pins_command, flip_command>;
+
+struct invocation {
+  admin_address address;
+  std::optional<std::string> token_file;
+  output_format format = output_format::text;
+  command what;
+};
+
+/// `--help` and `--version`: a text for standard output and success.
+struct information {
+  std::string text;
+};
+
+struct usage_error {
+  std::string message;
+  std::string hint;
+};
+
+/// Looks up an environment variable.
+using environment = std::function<std::optional<std::string>(const char* name)>;
+
+/// `arguments` without the program's name. GATECTL_ADMIN and GATECTL_TOKEN_FILE stand in for absent options.
+[[nodiscard]] std::variant<invocation, information, usage_error>
+parse_command_line(const std::vector<std::string>& arguments, const environment& variables);
+
+} // namespace ledgergate::ctl

@@ -1,0 +1,51 @@
+#include "proxy/ctl/report.hpp"
+
+#include <ostream>
+
+#include <boost/json/serialize.hpp>
+
+#include "proxy/ctl/text.hpp"
+
+namespace ledgergate::ctl {
+namespace {
+
+/// The API's hints speak of HTTP; where gatectl has a way of its own, it says that.
+std::string hint_of(const admin_answer& answer, std::string_view code) {
+  if (code == "token_missing")
+    return "name the token's file with --token-file FILE, or set GATECTL_TOKEN_FILE";
+  if (code == "token_wrong") return "compare your token file with admin.token_file of this sidecar";
+  if (code == "precondition_failed") return "gatectl status shows what is in force now; decide again";
+  if (code == "transition_running")
+    return "one at a time: gatectl status -w shows it; flip again when it has ended";
+  if (code == "database_unavailable") return "nothing was touched; gatectl status says how the sidecar is";
+  return text_at(answer.body, "/error/hint").value_or("");
+}
+
+} // namespace
+
+void report(console& terminal, std::string_view message, std::string_view hint) {
+  terminal.err << "gatectl: " << message << '\n';
+  if (!hint.empty()) terminal.err << "  " << hint << '\n';
+  terminal.err << std::flush;
+}
+
+void report(console& terminal, const client_error& error) { report(terminal, error.message, error.hint); }
+
+void report(console& terminal, const admin_answer& answer, output_format format) {
+  if (format == output_format::json)
+    terminal.out << boost::json::serialize(answer.body) << '\n' << std::flush;
+  const auto code = text_at(answer.body, "/error/code");
+  if (!code) {
+    report(terminal, "the answer was HTTP " + std::to_string(answer.status) + " without an explanation",
+           "is this the admin port of a ledgergate sidecar?");
+    return;
+  }
+  std::string message = text_at(answer.body, "/error/message").value_or("");
+  if (const auto words = text_at(answer.body, "/error/server_error/message")) {
+    message +=
+        " (" + text_at(answer.body, "/error/server_error/sqlstate").value_or("?") + ": " + *words + ')';
+  }
+  report(terminal, message + " [" + *code + ']', hint_of(answer, *code));
+}
+
+} // namespace ledgergate::ctl
