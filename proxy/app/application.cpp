@@ -1,0 +1,190 @@
+#include "proxy/app/application.hpp"
+
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <thread>
+#include <utility>
+
+#include "protocol/error_response.hpp"
+#include "proxy/admin/api.hpp"
+#include "proxy/admin/http_server.hpp"
+#include "proxy/app/operator_backend.hpp"
+#include "proxy/app/shutdown.hpp"
+#include "proxy/app/upstream_probe.hpp"
+#include "proxy/net/descriptor_limit.hpp"
+#include "proxy/net/listener.hpp"
+#include "proxy/session/data_plane.hpp"
+
+namespace ledgergate::app {
+
+namespace {
+
+/// Descriptors for everything but sessions: listeners, event loops, admin and control connections, cancel requests, the log.
+constexpr std::size_t reserved_descriptors = 48;
+
+net::place to_place(const config::endpoint& where) { return {where.host, where.port, where.unix_path}; }
+
+std::vector<net::place> to_places(const std::vector<config::endpoint>& all) {
+  std::vector<net::place> places;
+  for (const config::endpoint& each : all) places.push_back(to_place(each));
+  return places;
+}
+
+/// limits.max_clients, or less when the descriptors do not suffice for two sockets per session.
+std::size_t usable_clients(std::size_t wanted, std::size_t descriptors) {
+  const std::size_t for_sessions = descriptors > reserved_descriptors + 2 ? descriptors - reserved_descriptors : 2;
+  return std::min(wanted, for_sessions / 2);
+}
+
+unsigned thread_count(const config::limit_settings& limits) {
+  return limits.threads.value_or(std::max(std::thread::hardware_concurrency(), 1U));
+}
+
+/// A name that is not found in time must leave time to connect to the other hosts.
+std::chrono::milliseconds lookup_patience(const config::upstream_settings& upstream) {
+  return upstream.connect_timeout / static_cast<std::int64_t>(std::max<std::size_t>(upstream.hosts.size(), 1));
+}
+
+/// A client that comes when there is no descriptor left for it.
+void turn_away(const net::unique_fd& client) {
+  const std::string words = protocol::make_error_response("FATAL", "53300", "sorry, too many clients already");
+  ::send(client.get(), words.data(), words.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace
+
+struct application::impl {
+  explicit impl(config::settings given)
+      : settings(std::make_shared<const config::settings>(std::move(given))),
+        max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
+        resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)), registry(max_clients),
+        control(io, settings),
+        services{settings, gate::make_gate_rules(*settings), resolver, registry, cancels, session_log, row_reader()},
+        data_plane(services, metrics, thread_count(settings->limits)),
+        probe(io, resolver, registry), ending(io, settings->drain.timeout, steps()), backend(backend_parts()),
+        router(backend, admin::token_file(settings->admin.token_file), admin::api_routes(backend)),
+        http(io.get_executor(),
+             [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
+               router.handle(request, peer, std::move(answer));
+             }),
+        signals(io, SIGTERM, SIGINT) {
+    metrics.set_clients([this] { return registry.figures(); });
+    control.on_change([this](const transition::transition_record& record) { backend.on_transition_change(record); });
+  }
+
+  boost::asio::io_context io{1};
+  const std::shared_ptr<const config::settings> settings;
+  const std::size_t max_clients;
+  net::name_resolver resolver;
+  session::session_registry registry;
+  session::cancel_directory cancels;
+  session::session_log session_log;
+  observe::metrics metrics;
+  control::control_service control;
+  const session::services services;
+  session::data_plane data_plane;
+  upstream_probe probe;
+  shutdown ending;
+  operator_backend backend;
+  admin::router router;
+  admin::http_server http;
+  boost::asio::signal_set signals;
+  std::vector<std::unique_ptr<net::listener>> listeners;
+
+  /// Workers ask from their threads; the control plane lives on the main one.
+  std::function<void(session::control_row_handler)> row_reader() {
+    return [this](session::control_row_handler answer) {
+      boost::asio::post(io, [this, answer = std::move(answer)] {
+        control.read_control_row([answer](const control::control_row_answer& row) { answer(row.xmin); });
+      });
+    };
+  }
+
+  operator_backend::parts backend_parts() {
+    return {settings, control,     registry,
+            metrics,  max_clients, [this] { return probe.known(); },
+            [this] { return ending.requested(); }};
+  }
+
+  shutdown_steps steps() {
+    shutdown_steps made;
+    made.stop_listening = [this] {
+      for (const auto& each : listeners) each->stop();
+    };
+    made.drain_sessions = [this] { data_plane.drain(); };
+    made.stop_control = [this](std::function<void()> done) { control.stop(std::move(done)); };
+    made.end_sessions = [this] { data_plane.end_sessions(); };
+    made.connections = [this] { return data_plane.connections(); };
+    made.finish = [this] {
+      probe.stop();
+      http.stop();
+      data_plane.stop();
+      io.stop();
+    };
+    return made;
+  }
+
+  void open_listeners(std::vector<std::string>& errors) {
+    for (const config::listen_settings& each : settings->listen) {
+      net::listening_result opened = net::open_listening_sockets(to_place(each.address));
+      errors.insert(errors.end(), opened.errors.begin(), opened.errors.end());
+      for (net::listening_socket& socket : opened.sockets) {
+        listeners.push_back(std::make_unique<net::listener>(
+            io, std::move(socket), [this](net::unique_fd client) { data_plane.add_client(std::move(client)); },
+            [](net::unique_fd client) { turn_away(client); }));
+      }
+    }
+  }
+
+  void await_signal() {
+    signals.async_wait([this](const boost::system::error_code& ec, int) {
+      if (ec) return;
+      ending.request();
+      await_signal();
+    });
+  }
+
+  void log_start() const {
+    if (max_clients < settings->limits.max_clients) {
+      observe::log(config::log_level::warn, "the limit on open descriptors allows " + std::to_string(max_clients) +
+                                                " clients, limits.max_clients asks for " +
+                                                std::to_string(settings->limits.max_clients));
+    }
+    for (const auto& each : listeners) {
+      observe::log(config::log_level::info, "listening on " + each->address().to_text());
+    }
+    observe::log(config::log_level::info,
+                 "ledgergate " LG_VERSION " is running, " + std::to_string(data_plane.threads()) + " threads");
+  }
+};
+
+application::application(config::settings settings) : impl_(std::make_unique<impl>(std::move(settings))) {}
+
+application::~application() = default;
+
+std::vector<std::string> application::open() {
+  std::vector<std::string> errors;
+  impl_->open_listeners(errors);
+  const std::vector<std::string> admin_errors = impl_->http.listen(impl_->settings->admin.address);
+  errors.insert(errors.end(), admin_errors.begin(), admin_errors.end());
+  return errors;
+}
+
+void application::run() {
+  ::signal(SIGPIPE, SIG_IGN);
+  impl_->data_plane.start();
+  impl_->control.start();
+  impl_->probe.start();
+  for (const auto& each : impl_->listeners) each->start();
+  impl_->await_signal();
+  impl_->log_start();
+  impl_->io.run();
+  observe::log(config::log_level::info, "ended");
+}
+
+}  // namespace ledgergate::app

@@ -1,0 +1,31 @@
+// The whole process: owns every part and wires them together.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/settings.hpp"
+
+namespace ledgergate::app {
+
+class application {
+ public:
+  /// Raises the descriptor limit and builds every part. Throws std::system_error when the kernel refuses what every process
+  /// may have (an event loop).
+  explicit application(config::settings settings);
+  ~application();
+  application(const application&) = delete;
+  application& operator=(const application&) = delete;
+
+  /// Opens every port. All that went wrong, one sentence each; empty when it may run().
+  std::vector<std::string> open();
+  /// Until SIGTERM or SIGINT, and the drain behind it.
+  void run();
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace ledgergate::app

@@ -1,0 +1,150 @@
+#include "proxy/app/operator_backend.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "config/describe.hpp"
+
+namespace ledgergate::app {
+
+namespace {
+
+std::string to_text(const config::endpoint& where) {
+  if (where.is_unix()) return "unix:" + where.unix_path + " port " + std::to_string(where.port);
+  return where.host + ":" + std::to_string(where.port);
+}
+
+std::string upstream_text(const config::upstream_settings& upstream) {
+  std::string text;
+  for (const config::endpoint& each : upstream.hosts) text += (text.empty() ? "" : ", ") + to_text(each);
+  return text;
+}
+
+enum admin::start_answer::kind to_admin(enum control::start_answer::kind kind) {
+  using from = enum control::start_answer::kind;
+  using to = enum admin::start_answer::kind;
+  switch (kind) {
+  case from::accepted: return to::accepted;
+  case from::already_there: return to::already_there;
+  case from::conflict: return to::conflict;
+  case from::precondition_failed: return to::precondition_failed;
+  case from::unknown_mode: return to::unknown_mode;
+  case from::unavailable: return to::unavailable;
+  }
+  return to::unavailable;
+}
+
+}  // namespace
+
+operator_backend::operator_backend(parts made_of)
+    : parts_(std::move(made_of)), started_at_(std::chrono::system_clock::now()) {}
+
+transition::wall_time operator_backend::now() const { return std::chrono::system_clock::now(); }
+
+admin::probe_report operator_backend::live() const { return {}; }
+
+admin::probe_report operator_backend::started() const {
+  if (once_ready_) return {};
+  return ready();
+}
+
+admin::probe_report operator_backend::ready() const {
+  admin::probe_report report;
+  if (parts_.draining()) report.reasons.emplace_back("shutting down");
+  if (!parts_.upstream_known()) report.reasons.emplace_back("the upstream server was not reached yet");
+  const session::upstream_health upstream = parts_.sessions.upstream();
+  if (!upstream.reachable) {
+    report.reasons.push_back("the upstream server cannot be connected to: " + upstream.last_failure);
+  }
+  if (report.reasons.empty()) once_ready_ = true;
+  return report;
+}
+
+std::string operator_backend::metrics_text() const {
+  const control::control_status control = parts_.control.status();
+  parts_.metrics.set_pins(control.pins_held, control.pins_waiting);
+  parts_.metrics.set_mode(parts_.settings->modes, control.mode.value_or(""));
+  return parts_.metrics.render();
+}
+
+std::string operator_backend::config_text() const { return config::describe(*parts_.settings); }
+
+admin::status_report operator_backend::status() const {
+  const control::control_status control = parts_.control.status();
+  admin::status_report report;
+  report.version = LG_VERSION;
+  report.started_at = started_at_;
+  report.gate_mode = parts_.settings->gate.mode;
+  report.database = parts_.settings->gate.database;
+  report.lock_key = parts_.settings->gate.lock_key;
+  report.mode = control.mode;
+  report.mode_version = control.version;
+  report.pins_held = control.pins_held;
+  report.pins_waiting = control.pins_waiting;
+  report.oldest_pin_age = control.oldest_pin_age;
+  report.observed_at = control.observed_at;
+  report.clients = parts_.sessions.clients();
+  report.max_clients = parts_.max_clients;
+  report.upstream = upstream_text(parts_.settings->upstream);
+  report.upstream_error = parts_.sessions.upstream().last_failure;
+  report.control_connected = control.connected;
+  report.control_error = control.last_error;
+  return report;
+}
+
+void operator_backend::pins(std::function<void(admin::pins_answer)> handler) {
+  parts_.control.pins([handler = std::move(handler)](const control::pins_answer& found) {
+    admin::pins_answer answer;
+    answer.error = found.error;
+    if (found.snapshot) answer.report.emplace().snapshot = *found.snapshot;
+    handler(std::move(answer));
+  });
+}
+
+void operator_backend::start_transition(transition::transition_request request, const std::string& peer,
+                                        std::function<void(admin::start_answer)> handler) {
+  observe::log(config::log_level::info, peer + " asks for a transition to " + request.to);
+  parts_.control.start_transition(
+      std::move(request), [handler = std::move(handler)](const control::start_answer& given) {
+        admin::start_answer answer;
+        answer.what = to_admin(given.kind);
+        answer.record = given.record;
+        answer.conflict_id = given.conflict_id;
+        answer.message = given.message;
+        answer.error = given.error;
+        handler(std::move(answer));
+      });
+}
+
+std::optional<transition::transition_record> operator_backend::transition(const std::string& id) const {
+  return parts_.control.get(id);
+}
+
+std::vector<transition::transition_record> operator_backend::transitions() const { return parts_.control.list(); }
+
+std::optional<transition::transition_record> operator_backend::current_transition() const {
+  return parts_.control.current();
+}
+
+void operator_backend::refused(const admin::refused_request& request) {
+  refused_.log(config::log_level::info,
+               request.peer + " refused: " + request.method + " " + request.target + " (" + request.code + ")");
+}
+
+void operator_backend::on_transition_change(const transition::transition_record& record) {
+  const bool ended = record.is_final() || record.state == transition::transition_state::unknown;
+  if (!ended) return;
+  const std::string result(to_string(record.state));
+  // `unknown` resolves later into what really happened; both are counted, as both were reported.
+  if (std::exchange(last_counted_, record.id + result) == record.id + result) return;
+  parts_.metrics.count_transition(result);
+  if (record.is_final()) {
+    parts_.metrics.observe_transition_queue(record.timings.queue_wait);
+    if (record.timings.hold.count() > 0) parts_.metrics.observe_transition_hold(record.timings.hold);
+  }
+  observe::log(config::log_level::info,
+               "transition " + record.id + " to " + record.to + ": " + result +
+                   (record.message.empty() ? "" : ", " + record.message));
+}
+
+}  // namespace ledgergate::app
