@@ -1,0 +1,76 @@
+"""psycopg 3. Modes: default (extended, prepared after five times), prepared (at once), simple (client-side
+binding), pipeline (each run of queries between other operations is one pipeline)."""
+
+import itertools
+import sys
+
+import psycopg
+from steps import read_steps, show_diagnostics, show_rows, show_step, with_placeholders
+
+
+def main():
+    path, mode = sys.argv[1:3]
+    connection = psycopg.connect("", autocommit=True, prepare_threshold=0 if mode == "prepared" else 5)
+    if mode == "simple":
+        connection.cursor_factory = psycopg.ClientCursor
+    connection.add_notice_handler(lambda diag: print("  notice", diag.severity, diag.message_primary))
+    steps = read_steps(path)
+    for is_query, group in itertools.groupby(steps, key=lambda step: step[0] == "query"):
+        if is_query and mode == "pipeline":
+            run_pipeline(connection, list(group))
+            continue
+        for operation, sql, parameters in group:
+            show_step(operation, sql)
+            attempt(lambda: run_step(connection, operation, sql, parameters))
+            print("  status", connection.info.transaction_status.name)
+    connection.close()
+
+
+def attempt(action):
+    try:
+        action()
+    except psycopg.Error as error:
+        show_diagnostics(error.diag)
+        if not error.diag.sqlstate:
+            print("  exception", type(error).__name__, error)
+
+
+def run_step(connection, operation, sql, parameters):
+    if operation == "begin":
+        connection.autocommit = False
+    elif operation in ("commit", "rollback"):
+        getattr(connection, operation)()
+        connection.autocommit = True
+    else:
+        show_cursor(execute(connection, sql, parameters))
+
+
+def execute(connection, sql, parameters):
+    sql, ordered = with_placeholders(sql, parameters, lambda _: "%s")
+    return connection.cursor().execute(sql, ordered or None)
+
+
+def show_cursor(cursor):
+    if cursor.description:
+        show_rows([(c.name, c.type_code) for c in cursor.description], cursor.fetchall())
+    print("  done", cursor.rowcount, cursor.statusmessage)
+
+
+def run_pipeline(connection, steps):
+    """All queries are sent before any answer is read; in autocommit each has a Sync of its own kind."""
+    print("> pipeline of", len(steps))
+    cursors = []
+
+    def send_and_fetch():
+        with connection.pipeline():
+            for _, sql, parameters in steps:
+                cursors.append((sql, execute(connection, sql, parameters)))
+            for sql, cursor in cursors:
+                show_step("result", sql)
+                attempt(lambda: show_cursor(cursor))
+
+    attempt(send_and_fetch)
+    print("  status", connection.info.transaction_status.name)
+
+
+main()

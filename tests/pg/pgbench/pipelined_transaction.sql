@@ -1,0 +1,9 @@
+\set account random(1, 10)
+\startpipeline
+BEGIN;
+SELECT payload FROM jobs WHERE id = :account;
+INSERT INTO kudos_ledger (user_id, amount) VALUES (:account, 1);
+UPDATE users SET kudos = kudos + 1 WHERE id = :account;
+COMMIT;
+INSERT INTO kudos_ledger (user_id, amount) VALUES (:account, 0);
+\endpipeline

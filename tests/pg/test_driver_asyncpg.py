@@ -1,0 +1,7 @@
+"""asyncpg, unmodified."""
+
+import drivers
+
+
+def test_asyncpg_cannot_tell_the_sidecar_from_the_server(cluster, oracle, direct, proxied):
+    drivers.compare_scenario(cluster, oracle, direct, proxied, "asyncpg")

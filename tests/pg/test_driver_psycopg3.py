@@ -1,0 +1,9 @@
+"""psycopg 3, unmodified, in each way it can send a statement."""
+
+import drivers
+import pytest
+
+
+@pytest.mark.parametrize("mode", ["default", "prepared", "simple", "pipeline"])
+def test_psycopg3_cannot_tell_the_sidecar_from_the_server(cluster, oracle, direct, proxied, mode):
+    drivers.compare_scenario(cluster, oracle, direct, proxied, "psycopg3", mode)

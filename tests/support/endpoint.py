@@ -1,0 +1,55 @@
+"""Where a client connects: the server itself, or a sidecar in front of it."""
+
+import dataclasses
+import socket
+
+
+@dataclasses.dataclass(frozen=True)
+class Endpoint:
+    host: str  # a loopback address, or the folder of a unix socket
+    port: int
+    user: str = "app"
+    dbname: str = "horde"
+    password: str = ""
+
+    def replace(self, **changes):
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def is_unix(self):
+        return self.host.startswith("/")
+
+    def dsn(self, **extra):
+        """A libpq connection string."""
+        fields = {"host": self.host, "port": self.port, "user": self.user, "dbname": self.dbname}
+        if self.password:
+            fields["password"] = self.password
+        fields.update(extra)
+        return " ".join(f"{key}='{_escaped(value)}'" for key, value in fields.items())
+
+    def environment(self):
+        """The same for programs that read libpq's environment variables."""
+        values = {
+            "PGHOST": self.host,
+            "PGPORT": str(self.port),
+            "PGUSER": self.user,
+            "PGDATABASE": self.dbname,
+        }
+        if self.password:
+            values["PGPASSWORD"] = self.password
+        return values
+
+    def socket(self, timeout=30.0):
+        """A raw connected socket, for tests that speak the protocol themselves."""
+        if self.is_unix:
+            plain = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            plain.settimeout(timeout)
+            plain.connect(f"{self.host}/.s.PGSQL.{self.port}")
+        else:
+            plain = socket.create_connection((self.host, self.port), timeout)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return plain
+
+
+def _escaped(value):
+    return str(value).replace("\\", "\\\\").replace("'", "\\'")

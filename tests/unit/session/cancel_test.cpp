@@ -1,0 +1,155 @@
+// CancelRequests of clients, and those the proxy sends for clients that went away.
+#include <gmock/gmock.h>
+
+#include "tests/unit/session/data_plane_fixture.hpp"
+
+namespace ledgergate::test {
+namespace {
+
+using session::session_result;
+
+struct Cancelling : DataPlane {};
+
+TEST_F(Cancelling, ReachesTheSessionsServerAndEndsOnlyWhenThatHasActed) {
+  start();
+  auto [client, server] = establish();
+  test_peer canceller = connect();
+  canceller.send(cancel_packet(backend_key));
+  test_peer at_server = accept();
+  EXPECT_EQ(at_server.receive(16), cancel_packet(backend_key));
+  EXPECT_FALSE(readable(canceller.fd(), 0ms));
+  at_server.close();
+  EXPECT_EQ(canceller.receive_all(), "");
+}
+
+TEST_F(Cancelling, AnUnknownKeyIsClosedWithoutAWord) {
+  start();
+  test_peer canceller = connect();
+  canceller.send(cancel_packet("\1\1\1\1none"));
+  EXPECT_EQ(canceller.receive_all(), "");
+  EXPECT_FALSE(server_was_contacted());
+}
+
+TEST_F(Cancelling, TheKeyOfASessionThatEndedIsUnknown) {
+  start();
+  auto [client, server] = establish();
+  client.send(message('X', ""));
+  EXPECT_EQ(server.receive_all(), message('X', ""));
+  ASSERT_TRUE(eventually([&] { return ended(session_result::completed) == 1; }));
+  test_peer canceller = connect();
+  canceller.send(cancel_packet(backend_key));
+  EXPECT_EQ(canceller.receive_all(), "");
+  EXPECT_FALSE(server_was_contacted());
+}
+
+TEST_F(Cancelling, AStormIsCarriedOutAFewAtATimeAndForAll) {
+  start();
+  auto [client, server] = establish();
+  std::vector<test_peer> storm;
+  for (int i = 0; i < 200; ++i) {
+    storm.push_back(connect());
+    storm.back().send(cancel_packet(backend_key));
+  }
+  for (int i = 0; i < 200; ++i) {
+    test_peer at_server = accept();
+    EXPECT_EQ(at_server.receive(16), cancel_packet(backend_key));
+  }
+  for (test_peer& each : storm) EXPECT_EQ(each.receive_all(), "");
+  client.send(query("select 1"));
+  EXPECT_EQ(server.receive(query("select 1").size()), query("select 1"));
+}
+
+struct Vanishing : DataPlane, testing::WithParamInterface<transport> {};
+
+TEST_P(Vanishing, ARunningStatementIsCancelledAtOnce) {
+  start();
+  auto [client, server] = establish("gated", GetParam());
+  client.send(query("select 1"));
+  server.receive(query("select 1").size());
+  client.close();
+  test_peer canceller = accept();
+  EXPECT_EQ(canceller.receive(16), cancel_packet(backend_key));
+  canceller.close();
+  EXPECT_EQ(server.receive_all(), "");
+  server.close();
+  EXPECT_TRUE(eventually([&] { return ended(session_result::client_lost) == 1; }));
+}
+
+TEST_P(Vanishing, TheCancelIsRepeatedUntilTheServerHasLetGo) {
+  start();
+  auto [client, server] = establish("gated", GetParam());
+  client.send(query("select 1"));
+  server.receive(query("select 1").size());
+  client.close();
+  for (int i = 0; i < 3; ++i) {
+    test_peer canceller = accept();
+    EXPECT_EQ(canceller.receive(16), cancel_packet(backend_key));
+  }
+  server.close();
+  EXPECT_TRUE(eventually([&] { return plane->connections() == 0; }));
+}
+
+TEST_P(Vanishing, AnIdleClientOnlyClosesItsServer) {
+  start();
+  auto [client, server] = establish("gated", GetParam());
+  client.close();
+  EXPECT_EQ(server.receive_all(), "");
+  EXPECT_TRUE(eventually([&] { return plane->connections() == 0; }));
+  EXPECT_FALSE(server_was_contacted());
+}
+
+TEST_P(Vanishing, AHalfClosedClientGetsItsFullAnswer) {
+  start();
+  auto [client, server] = establish("gated", GetParam());
+  client.send(query("select 1"));
+  client.shut_write();
+  server.receive(query("select 1").size());
+  // Half of the answer, so that the client is looked at in between.
+  server.send(answer('I').substr(0, 7));
+  EXPECT_EQ(client.receive(7), answer('I').substr(0, 7));
+  server.send(answer('I').substr(7));
+  EXPECT_EQ(client.receive(answer('I').size() - 7), answer('I').substr(7));
+  EXPECT_EQ(server.receive_all(), "") << "the FIN follows the answer";
+  server.close();
+  EXPECT_EQ(client.receive_all(), "");
+  EXPECT_FALSE(server_was_contacted());
+}
+
+TEST_P(Vanishing, AHalfClosedUngatedClientGetsItsFullAnswer) {
+  start();
+  auto [client, server] = establish("other", GetParam());
+  client.send(query("select 1"));
+  client.shut_write();
+  EXPECT_EQ(server.receive_all(), query("select 1")) << "without the engine the FIN is sent on at once";
+  server.send(answer('I'));
+  server.close();
+  EXPECT_EQ(client.receive_all(), answer('I'));
+}
+
+INSTANTIATE_TEST_SUITE_P(Transports, Vanishing, testing::Values(transport::tcp, transport::unix_socket),
+                         [](const auto& about) { return about.param == transport::tcp ? "Tcp" : "Unix"; });
+
+TEST_F(Cancelling, AResetClientIsCancelledToo) {
+  start();
+  auto [client, server] = establish();
+  client.send(query("select 1"));
+  server.receive(query("select 1").size());
+  client.reset();
+  EXPECT_EQ(accept().receive(16), cancel_packet(backend_key));
+}
+
+TEST_F(Cancelling, AClientThatSaidGoodbyeMayFinishWhatItSent) {
+  start();
+  auto [client, server] = establish();
+  const std::string both = query("select 1") + message('X', "");
+  client.send(both);
+  client.close();
+  EXPECT_EQ(server.receive(both.size()), both);
+  server.send(answer('I'));
+  server.close();
+  EXPECT_TRUE(eventually([&] { return ended(session_result::completed) == 1; }));
+  EXPECT_FALSE(server_was_contacted());
+}
+
+}  // namespace
+}  // namespace ledgergate::test
