@@ -173,8 +173,10 @@ sql::text_verdict engine_core::classify_query(const frame& message) {
   if (!text) return {};   // not well formed: the server refuses it
   if (kind_ == session_kind::replication && is_replication_command(*text)) return {};
   sql::text_verdict verdict = rules_->classifier->classify(*text, reading_);
+  // A name that the text itself redefines means something else behind that.
+  const bool redefines = !verdict.prepares.empty() || !verdict.deallocates.empty() || verdict.forgets_statements;
   for (const std::string& name : verdict.executes) {
-    const statement_class statement = class_of_statement(name);
+    const statement_class statement = redefines ? unknown_statement() : class_of_statement(name);
     if (statement.touch > verdict.touch) {
       verdict.touch = statement.touch;
       verdict.reason = statement.reason;
@@ -236,9 +238,17 @@ void engine_core::push_query(const sql::text_verdict& verdict) {
   entry.sync_on_skip = batch_.open && verdict.touch != sql::touch_kind::none;
   if (!verdict.prepares.empty() || !verdict.deallocates.empty())
     entry.sql_names = std::make_shared<const sql::text_verdict>(verdict);
+  mark_redefiner(entry, &verdict);
   if (verdict.drops_session_locks && hold_.any()) hold_.maybe_lost = true;
   batch_ = {};
+  unnamed_closed_behind_ = true;
   owed_close_unnamed_ = false;   // a simple query drops the unnamed statement by itself
+}
+
+void engine_core::mark_redefiner(expected_reply& entry, const sql::text_verdict* names) {
+  if (names == nullptr) return;
+  entry.redefines_names = !names->prepares.empty() || !names->deallocates.empty() || names->forgets_statements;
+  if (entry.redefines_names) ++redefiners_in_flight_;
 }
 
 engine_core::fate engine_core::on_function_call(const frame& message) {

@@ -70,6 +70,7 @@ class engine_core {
     bool end = false;        ///< COMMIT, ROLLBACK or something unknown was executed in it
     bool bound = false;      ///< anything was bound or executed in it
     bool refused = false;    ///< something in it was refused: the server skips the rest
+    pin_strength held = pin_strength::none;       ///< a session-level lock went out in it
     bool commit_last = false;                     ///< its last transaction control is a plain COMMIT or ROLLBACK
     pin_strength pinned = pin_strength::none;     ///< a pin went out in it and nothing after that may have dropped it
     std::size_t base_outstanding = 0;             ///< entries at the front of the queue that belong to what was sent before
@@ -96,6 +97,7 @@ class engine_core {
   sql::text_verdict classify_query(const frame& message);
   fate pin_simple(const sql::text_verdict& verdict, bool function_call, std::string_view text);
   void push_query(const sql::text_verdict& verdict);
+  void mark_redefiner(expected_reply& entry, const sql::text_verdict* names);
   void leave_to_server(std::string_view header);
   void count(sql::touch_kind touch);
   void note_touch(const sql::text_verdict& verdict);
@@ -209,6 +211,10 @@ class engine_core {
   std::size_t droppers_in_flight_ = 0;     ///< entries that may drop a transaction-level pin
   std::size_t queries_in_flight_ = 0;      ///< simple queries of the client: any of them may open a savepoint
   std::size_t pins_in_flight_ = 0;
+  std::size_t redefiners_in_flight_ = 0;   ///< entries that redefine statement names by SQL
+  unsigned batch_serial_ = 0;              ///< number of the open batch, or of its part behind the last redefinition by SQL
+  bool as_extended_in_flight_ = false;
+  bool unnamed_closed_behind_ = false;     ///< what was sent behind it drops the unnamed statement in any case
   char status_ = 0;
   bool savepoint_maybe_ = false;
   pin_strength pin_known_ = pin_strength::none;   ///< transaction-level, its success was seen in this transaction

@@ -25,6 +25,12 @@ void engine_core::open_batch() {
   batch_ = {};
   batch_.open = true;
   batch_.base_outstanding = queue_.size();
+  ++batch_serial_;
+  // A simple query drops the unnamed statement. One sent as extended does so with its last Close, which an error skips.
+  if (as_extended_in_flight_) {
+    owed_close_unnamed_ = true;
+    unnamed_closed_behind_ = true;
+  }
   if (!owed_close_unnamed_) return;
   owed_close_unnamed_ = false;
   out_->to_server.inject(rules_->messages.close_unnamed_statement);
@@ -53,7 +59,7 @@ engine_core::fate engine_core::on_parse(const frame& message) {
     verdict.parse_error = "too_long";
     note_touch(verdict);
   }
-  named_statement* const target = names_.begin_parse(name, statement);
+  named_statement* const target = names_.begin_parse(name, statement, batch_serial_);
   expected_reply& entry = queue_.push(reply_kind::parse, reply_owner::client);
   entry.statement = target;
   return fate::forward;
@@ -73,19 +79,23 @@ statement_class engine_core::with_sql_names(statement_class statement) const {
 }
 
 statement_class engine_core::class_of_statement(std::string_view name) const {
-  if (const auto known = names_.find(name)) return with_sql_names(*known);
-  statement_class unknown;   // EXECUTE or Bind of an unknown name is a touch; only DML can be prepared by SQL
-  unknown.touch = sql::touch_kind::touch;
-  unknown.reason = sql::touch_reason::unparsed;
-  return unknown;
+  const unsigned batch = batch_.open ? batch_serial_ : 0;
+  if (const auto parsed = names_.parsed_in(name, batch)) return with_sql_names(*parsed);
+  const bool doubtful = redefiners_in_flight_ > 0 && !name.empty();
+  if (const auto known = names_.find(name, batch); known && !doubtful) return with_sql_names(*known);
+  return unknown_statement();
 }
 
 engine_core::fate engine_core::on_bind(const frame& message) {
   if (skipping_) return fate::forward;
   open_batch();
   const auto bind = protocol::decode_bind(message.body);
-  statement_class statement = bind ? class_of_statement(bind->statement) : unread_statement();
-  if (bind && !names_.find(bind->statement) && bind->statement.empty()) statement = {};   // 26000 on the server
+  statement_class statement;   // of a message that is not well formed: refused by the server
+  if (bind && (!bind->statement.empty() || names_.find("", batch_serial_))) {
+    statement = class_of_statement(bind->statement);
+  } else if (!bind && !message.whole) {
+    statement = unread_statement();
+  }
   const fate decided = pin_extended(statement);
   if (decided != fate::forward) return decided;
   if (bind) portals_.bind(bind->portal, statement);
@@ -100,7 +110,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   const auto portal = protocol::decode_execute(message.body);
   const auto found = portal ? portals_.find(*portal) : std::nullopt;
   statement_class statement;
-  statement.control_unknown = !found;   // a portal made by SQL, or one of a transaction that is over
+  statement.control_unknown = portal && !found;   // a portal made by SQL, or one of a transaction that is over
   if (found) statement = *found;
   if (!front_seen_) {
     front_seen_ = true;
@@ -114,6 +124,8 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   entry.may_drop_pin = statement.may_drop_pin() || statement.may_commit_inside;
   entry.sql_names = statement.sql_names;
   if (entry.may_drop_pin) ++droppers_in_flight_;
+  mark_redefiner(entry, entry.sql_names.get());
+  if (entry.redefines_names) ++batch_serial_;   // what was parsed before it may mean something else behind it
   after_execute(statement);
   return fate::forward;
 }
@@ -122,7 +134,10 @@ engine_core::fate engine_core::on_execute(const frame& message) {
 void engine_core::after_execute(const statement_class& statement) {
   batch_.bound = true;
   on_isolation_mention(statement.control_unknown ? sql::isolation_mention::doubt : statement.isolation);
-  if (statement.drops_session_locks && hold_.any()) hold_.maybe_lost = true;
+  if (statement.drops_session_locks) {
+    if (hold_.any()) hold_.maybe_lost = true;
+    batch_.held = pin_strength::none;
+  }
   if (statement.may_drop_pin() || statement.may_commit_inside) batch_.pinned = pin_strength::none;
   if (statement.control_unknown) {
     batch_.end = true;
@@ -150,9 +165,14 @@ void engine_core::after_execute(const statement_class& statement) {
     batch_.begin = false;
     batch_.commit_last = false;
     return;
+  case sql::control_kind::rollback_to:
+    // It succeeds only in a transaction block, and leaves it open and not failed.
+    batch_.begin = true;
+    batch_.end = false;
+    batch_.commit_last = false;
+    return;
   case sql::control_kind::none:
   case sql::control_kind::release:
-  case sql::control_kind::rollback_to:
   case sql::control_kind::other_two_phase:
   case sql::control_kind::set_transaction: return;
   }
@@ -161,6 +181,7 @@ void engine_core::after_execute(const statement_class& statement) {
 bool engine_core::covered_in_batch(const statement_class& statement, const batch_situation& now) const {
   const pin_strength strength = strength_of(statement.touch);
   if (hold_covers(strength) && !statement.drops_session_locks) return true;
+  if (batch_.held >= strength && !statement.drops_session_locks) return true;
   const bool in_block = (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
   // An inner commit outside a transaction block drops what is held at transaction level.
   if (statement.may_commit_inside && !in_block) return false;

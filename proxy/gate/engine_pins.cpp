@@ -75,6 +75,7 @@ void engine_core::inject_batch_pin(pin_strength strength, bool session_lock) {
   entry.strength = strength;
   entry.session_lock = session_lock;
   batch_.pinned = std::max(batch_.pinned, strength);
+  if (session_lock) batch_.held = std::max(batch_.held, strength);
   batch_.bound = true;
   ++pins_in_flight_;
   note_pin(note::kind::pin_injected, pin_shape::in_batch);
@@ -96,6 +97,8 @@ void engine_core::inject_as_extended(pin_strength strength, std::string_view tex
   entry.strength = strength;
   held_command_complete_.clear();
   owed_close_unnamed_ = false;
+  as_extended_in_flight_ = true;
+  unnamed_closed_behind_ = false;
   ++pins_in_flight_;
   note_pin(note::kind::pin_injected, pin_shape::as_extended);
 }

@@ -53,6 +53,8 @@ constexpr std::uint8_t pin_batch_execute = 3;
 void engine_core::drop_front() {
   expected_reply& entry = queue_.front();
   if (entry.may_drop_pin) --droppers_in_flight_;
+  if (entry.redefines_names) --redefiners_in_flight_;
+  if (entry.kind == reply_kind::as_extended) as_extended_in_flight_ = false;
   if (entry.kind == reply_kind::query && entry.owner == reply_owner::client) --queries_in_flight_;
   queue_.pop();
   if (batch_.base_outstanding > 0) --batch_.base_outstanding;
@@ -114,7 +116,8 @@ engine_core::fate engine_core::on_error(const frame& message) {
       note_pin(note::kind::pin_failed, pin_shape::in_batch, sqlstate);
     } else {
       if (entry.step < as_extended_client_parse) note_pin(note::kind::pin_failed, pin_shape::as_extended, sqlstate);
-      if (entry.step >= as_extended_client_bind && entry.step <= as_extended_client_close) owed_close_unnamed_ = true;
+      if (entry.step >= as_extended_client_bind && entry.step <= as_extended_client_close)
+        owed_close_unnamed_ = !unnamed_closed_behind_;
     }
     break;
   case reply_purpose::learn_default:
@@ -178,6 +181,7 @@ void engine_core::fail_batch() {
     }
   }
   batch_.pinned = pin_strength::none;
+  batch_.held = pin_strength::none;
   if (!queue_.empty()) return;
   if (owes_ready) {
     // The client sent a simple Query behind an un-Synced batch and waits for its ReadyForQuery; the server skipped it

@@ -52,6 +52,7 @@ struct expected_reply {
   pin_strength strength = pin_strength::none;
   bool session_lock = false;     ///< a pin_batch or as_extended that takes session-level locks as well
   bool may_drop_pin = false;     ///< may end the transaction or roll back to a savepoint
+  bool redefines_names = false;  ///< PREPARE, DEALLOCATE or DISCARD by SQL: until it is answered no name means what it did
   bool failed = false;           ///< its ErrorResponse was seen
   bool drop_error = false;       ///< the client already has the pin's error in its place
   bool sync_on_skip = false;     ///< a simple Query inside an un-Synced batch: skipped after an error, it still needs a ReadyForQuery

@@ -40,8 +40,15 @@ statement_class class_of(const sql::text_verdict& verdict) {
   out.may_commit_inside = verdict.may_commit_inside;
   out.drops_session_locks = verdict.drops_session_locks;
   out.isolation = verdict.isolation;
-  if (!verdict.prepares.empty() || !verdict.executes.empty() || !verdict.deallocates.empty())
+  if (!verdict.prepares.empty() || !verdict.executes.empty() || !verdict.deallocates.empty() || verdict.forgets_statements)
     out.sql_names = std::make_shared<const sql::text_verdict>(verdict);
+  return out;
+}
+
+statement_class unknown_statement() {
+  statement_class out;
+  out.touch = sql::touch_kind::touch;
+  out.reason = sql::touch_reason::unparsed;
   return out;
 }
 
@@ -61,18 +68,19 @@ statement_names::statement_names() {
   at->second.name = at->first;
 }
 
-named_statement* statement_names::begin_parse(std::string_view name, const statement_class& statement) {
+named_statement* statement_names::begin_parse(std::string_view name, const statement_class& statement,
+                                                unsigned batch) {
   auto at = statements_.find(compared(name));
   if (at == statements_.end()) {
     at = statements_.try_emplace(std::string(compared(name))).first;
     at->second.name = at->first;
   }
-  at->second.pending.push_back(statement);
+  at->second.pending.push_back({statement, batch});
   return &at->second;
 }
 
 void statement_names::succeeded(named_statement* statement) {
-  statement->current = statement->pending.front();
+  statement->current = statement->pending.front().statement;
   statement->pending.erase(statement->pending.begin());
 }
 
@@ -103,14 +111,21 @@ void statement_names::forget_all() {
   }
 }
 
-void statement_names::forget_unnamed() { statements_.begin()->second.current.reset(); }
-
-std::optional<statement_class> statement_names::find(std::string_view name) const {
+std::optional<statement_class> statement_names::find(std::string_view name, unsigned batch) const {
   const auto at = statements_.find(compared(name));
   if (at == statements_.end()) return std::nullopt;
   std::optional<statement_class> found = at->second.current;
-  for (const statement_class& pending : at->second.pending) found = found ? merge(*found, pending) : pending;
+  if (const auto last = parsed_in(name, batch)) return last;
+  for (const named_statement::parse& parse : at->second.pending)
+    found = found ? merge(*found, parse.statement) : parse.statement;
   return found;
+}
+
+std::optional<statement_class> statement_names::parsed_in(std::string_view name, unsigned batch) const {
+  const auto at = statements_.find(compared(name));
+  if (at == statements_.end() || at->second.pending.empty()) return std::nullopt;
+  const named_statement::parse& last = at->second.pending.back();
+  return last.batch == batch ? std::optional(last.statement) : std::nullopt;
 }
 
 void statement_names::erase_if_unused(table::iterator at) {

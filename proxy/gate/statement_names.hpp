@@ -33,13 +33,19 @@ struct statement_class {
 };
 
 statement_class class_of(const sql::text_verdict& verdict);
+/// EXECUTE or Bind of a name that nothing is known of is a touch. Only DML can be prepared by SQL.
+statement_class unknown_statement();
 /// The class that is right whichever of the two is meant.
 statement_class merge(const statement_class& a, const statement_class& b);
 
 /// One statement name. Its address is stable while a reply that refers to it is expected.
 struct named_statement {
   std::optional<statement_class> current;
-  std::vector<statement_class> pending;   ///< Parse messages sent and not yet answered, oldest first
+  struct parse {
+    statement_class statement;
+    unsigned batch;                  ///< in which batch it was sent
+  };
+  std::vector<parse> pending;            ///< Parse messages sent and not yet answered, oldest first
   std::string_view name;
 };
 
@@ -48,7 +54,7 @@ class statement_names {
   statement_names();
 
   /// A Parse of this name was sent. The reply must be reported with succeeded() or abandoned().
-  named_statement* begin_parse(std::string_view name, const statement_class& statement);
+  named_statement* begin_parse(std::string_view name, const statement_class& statement, unsigned batch);
   void succeeded(named_statement* statement);
   void abandoned(named_statement* statement);
 
@@ -58,10 +64,13 @@ class statement_names {
   void forget(std::string_view name);
   /// DEALLOCATE ALL or DISCARD ALL succeeded. Statements whose Parse is under way stay pending.
   void forget_all();
-  void forget_unnamed();
 
-  /// Nothing is known of the name: nothing. The server cuts names at 63 bytes when it compares them.
-  std::optional<statement_class> find(std::string_view name) const;
+  /// What the name means to a message of this batch. The last Parse of the same batch decides alone: if it fails, the message
+  /// is skipped. Of an earlier batch the old and the new class both count. Nothing when nothing is known of the name. The
+  /// server cuts names at 63 bytes when it compares them.
+  std::optional<statement_class> find(std::string_view name, unsigned batch) const;
+  /// The class of the last Parse of this name if it was sent in this batch.
+  std::optional<statement_class> parsed_in(std::string_view name, unsigned batch) const;
 
   std::size_t size() const { return statements_.size(); }
 

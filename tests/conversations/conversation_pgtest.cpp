@@ -1,8 +1,9 @@
-// Plays every conversation script against a real server: what the script says reaches the server is sent, and what it says the
-// server answers must come back. So no script can claim what a server does not do.
+// Plays every conversation script against a real server: what the script says reaches the server is sent, and
+// what it says the server answers must come back. So no script can claim what a server does not do.
 //
-// Messages that the script sends to the server with no reply between them leave in one write. Replies are compared by type and by
-// what the engine reads of them. Notices and ParameterStatus that the script does not mention may come in between.
+// Messages that the script sends to the server with no reply between them leave in one write. Replies are
+// compared by type and by what the engine reads of them. Notices and ParameterStatus that the script does not
+// mention may come in between.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,17 +30,21 @@ constexpr const char* gate_key = "1263879245";
 
 std::string needed(const char* variable) {
   const char* value = std::getenv(variable);
-  if (value == nullptr) throw std::runtime_error(std::string(variable) + " is not set: start this test with tests/support/with_server.py");
+  if (value == nullptr)
+    throw std::runtime_error(std::string(variable) +
+                             " is not set: start this test with tests/support/with_server.py");
   return value;
 }
 
 std::unique_ptr<server_connection> connect(server_connection::parameters more) {
   more.insert(more.begin(), {{"user", "postgres"}, {"database", needed("LEDGERGATE_PG_DATABASE")}});
-  return std::make_unique<server_connection>(needed("LEDGERGATE_PG_HOST"), std::stoi(needed("LEDGERGATE_PG_PORT")), more);
+  return std::make_unique<server_connection>(needed("LEDGERGATE_PG_HOST"),
+                                             std::stoi(needed("LEDGERGATE_PG_PORT")), more);
 }
 
 void reset_database(server_connection& admin) {
-  for (const std::string& gid : admin.run("SELECT gid FROM pg_prepared_xacts")) admin.run("ROLLBACK PREPARED '" + gid + "'");
+  for (const std::string& gid : admin.run("SELECT gid FROM pg_prepared_xacts"))
+    admin.run("ROLLBACK PREPARED '" + gid + "'");
   admin.run("DELETE FROM led");
   admin.run("DELETE FROM ledger_control");
   admin.run("INSERT INTO ledger_control VALUES (1, 'shadow')");
@@ -62,8 +67,8 @@ std::string value_at(std::string_view body, std::size_t offset) {
   return std::string(body.substr(offset + 4, std::min<std::size_t>(length, body.size())));
 }
 
-/// What of a message is compared, as text. A DataRow "*" stands for any row, and which transactions a snapshot names is the
-/// server's business.
+/// What of a message is compared, as text. A DataRow "*" stands for any row, and which transactions a
+/// snapshot names is the server's business.
 std::string essence(const server_message& message) {
   constexpr std::size_t snapshot_bytes = 20;
   const std::string tag(1, message.tag);
@@ -77,11 +82,14 @@ std::string essence(const server_message& message) {
   case backend::copy_data: value = message.body; break;
   default: return tag;
   }
-  if (message.tag == backend::function_call_response && value.size() >= snapshot_bytes) return tag + " (a snapshot)";
+  if (message.tag == backend::function_call_response && value.size() >= snapshot_bytes)
+    return tag + " (a snapshot)";
   return tag + " " + testing::PrintToString(value);
 }
 
-bool may_come_between(char tag) { return tag == backend::notice_response || tag == backend::parameter_status; }
+bool may_come_between(char tag) {
+  return tag == backend::notice_response || tag == backend::parameter_status;
+}
 
 class real_server {
  public:
@@ -107,7 +115,8 @@ class real_server {
   void expect(const server_message& wanted) {
     flush();
     server_message got = session_->read();
-    while (got.tag != wanted.tag && may_come_between(got.tag)) got = session_->read();
+    while (got.tag != wanted.tag && may_come_between(got.tag))
+      got = session_->read();
     if (got.tag == backend::data_row && value_at(wanted.body, 2) == "*") return;
     ASSERT_EQ(essence(got), essence(wanted));
   }
@@ -124,7 +133,8 @@ class real_server {
     queue(sync);
     flush();
     server_message got = session_->read();
-    while (may_come_between(got.tag)) got = session_->read();
+    while (may_come_between(got.tag))
+      got = session_->read();
     EXPECT_EQ(got.tag, backend::ready_for_query) << "the script leaves out " << essence(got);
   }
 
@@ -173,5 +183,5 @@ INSTANTIATE_TEST_SUITE_P(Scripts, RealServer, testing::ValuesIn(real_scripts()),
   return name;
 });
 
-}  // namespace
-}  // namespace ledgergate::test
+} // namespace
+} // namespace ledgergate::test
