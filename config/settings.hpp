@@ -19,9 +19,9 @@ using milliseconds = std::chrono::milliseconds;
 
 /// A place to listen on or to connect to: `host:port` over TCP, or a unix socket.
 struct endpoint {
-  std::string host;            ///< name or address; empty for a unix socket
-  std::uint16_t port = 0;      ///< also names the socket file `.s.PGSQL.PORT` of a unix folder
-  std::string unix_path;       ///< `unix:/path`: a folder of PostgreSQL sockets, or the admin socket itself
+  std::string host;       ///< name or address; empty for a unix socket
+  std::uint16_t port = 0; ///< also names the socket file `.s.PGSQL.PORT` of a unix folder
+  std::string unix_path;  ///< `unix:/path`: a folder of PostgreSQL sockets, or the admin socket itself
   bool is_unix() const { return !unix_path.empty(); }
   bool operator==(const endpoint&) const = default;
 };
@@ -39,7 +39,7 @@ struct upstream_settings {
 
 /// `control:` where transitions and pin watching run.
 struct control_settings {
-  std::string dsn;  ///< libpq connection string; a password in it is redacted when shown
+  std::string dsn; ///< libpq connection string; a password in it is redacted when shown
 };
 
 enum class gate_mode { enforce, observe, off };
@@ -49,55 +49,55 @@ enum class in_band_policy { exclusive, deny };
 /// One gated table. `schema` is empty when the rule names none: then it matches in every schema.
 struct table_rule {
   std::string schema;
-  std::string name;                   ///< folded as PostgreSQL folds an unquoted name, cut at 63 bytes
+  std::string name; ///< folded as PostgreSQL folds an unquoted name, cut at 63 bytes
   enum pin_on on = pin_on::any;
-  std::vector<std::string> columns;   ///< only with `write`: assigned columns that touch; empty means all
+  std::vector<std::string> columns; ///< only with `write`: assigned columns that touch; empty means all
   bool operator==(const table_rule&) const = default;
 };
 
 /// `gate:` what is gated and by which keys.
 struct gate_settings {
   gate_mode mode = gate_mode::enforce;
-  std::string database;                           ///< default: the database of control.dsn
-  std::int64_t lock_key = 0;                      ///< required
+  std::string database;      ///< default: the database of control.dsn
+  std::int64_t lock_key = 0; ///< required
   std::optional<std::int64_t> applier_lock_key;
-  std::vector<std::int32_t> pin_before_locks;     ///< first int4 of two-key locks that come after the pin
+  std::vector<std::int32_t> pin_before_locks; ///< first int4 of two-key locks that come after the pin
   std::vector<table_rule> tables;
-  std::vector<std::string> functions;             ///< folded `name` or `schema.name`: a call touches
+  std::vector<std::string> functions; ///< folded `name` or `schema.name`: a call touches
   in_band_policy in_band_transitions = in_band_policy::exclusive;
 };
 
 /// `control_row:` the single row that says which mode is in force.
 struct control_row_settings {
-  std::string table;                              ///< as written; may be schema-qualified
-  std::string where;                              ///< SQL condition that selects exactly one row
+  std::string table; ///< as written; may be schema-qualified
+  std::string where; ///< SQL condition that selects exactly one row
   std::string mode_column = "mode";
   std::optional<std::string> changed_at_column;
 };
 
 /// `transitions:` both clocks and what runs inside the transition.
 struct transition_settings {
-  milliseconds deadline = 30s;                    ///< 100ms to 10m
-  milliseconds queue_budget = 500ms;              ///< 10ms to 60s
-  milliseconds hold_budget = 5s;                  ///< 100ms to 60s
-  milliseconds applier_timeout = 10s;             ///< 100ms to 5m
+  milliseconds deadline = 30s;        ///< 100ms to 10m
+  milliseconds queue_budget = 500ms;  ///< 10ms to 60s
+  milliseconds hold_budget = 5s;      ///< 100ms to 60s
+  milliseconds applier_timeout = 10s; ///< 100ms to 5m
   unsigned max_waiting_pins = 1000;
-  std::map<std::string, std::vector<std::string>> guards;  ///< per target mode: SQL that must return true
-  std::map<std::string, std::vector<std::string>> steps;   ///< per target mode: SQL run inside the transition
-  std::optional<std::string> notify;              ///< NOTIFY channel, folded as in LISTEN
+  std::map<std::string, std::vector<std::string>> guards; ///< per target mode: SQL that must return true
+  std::map<std::string, std::vector<std::string>> steps;  ///< per target mode: SQL run inside the transition
+  std::optional<std::string> notify;                      ///< NOTIFY channel, folded as in LISTEN
 };
 
 /// `admin:` the operators' HTTP port.
 struct admin_settings {
   endpoint address{"127.0.0.1", 6433, {}};
-  std::optional<std::string> token_file;          ///< without it every mutating call is refused
+  std::optional<std::string> token_file; ///< without it every mutating call is refused
 };
 
 struct limit_settings {
   std::size_t max_clients = 1000;
   milliseconds client_startup_timeout = 10s;
   std::size_t max_buffered_statement_bytes = 16 * 1024 * 1024;
-  std::optional<unsigned> threads;                ///< absent: `auto`, one per processor
+  std::optional<unsigned> threads; ///< absent: `auto`, one per processor
 };
 
 struct drain_settings {
@@ -120,7 +120,7 @@ struct settings {
   control_settings control;
   gate_settings gate;
   control_row_settings control_row;
-  std::vector<std::string> modes;                 ///< at least two, distinct
+  std::vector<std::string> modes; ///< at least two, distinct
   transition_settings transitions;
   admin_settings admin;
   limit_settings limits;
@@ -130,4 +130,4 @@ struct settings {
   std::set<std::string, std::less<>> given;
 };
 
-}  // namespace ledgergate::config
+} // namespace ledgergate::config

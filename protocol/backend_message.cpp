@@ -43,4 +43,4 @@ std::optional<bool> authentication_asks(std::string_view body) {
   return kind != 0 && kind != 12;
 }
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

@@ -5,8 +5,8 @@
 
 namespace ledgergate::protocol {
 
-std::string make_error_response(std::string_view severity, std::string_view sqlstate, std::string_view message,
-                                std::string_view hint) {
+std::string make_error_response(std::string_view severity, std::string_view sqlstate,
+                                std::string_view message, std::string_view hint) {
   std::string out;
   message_writer writer(out, backend::error_response);
   const auto field = [&](char type, std::string_view value) {
@@ -31,4 +31,4 @@ std::string make_ready_for_query(char status) {
   return out;
 }
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

@@ -51,7 +51,8 @@ std::optional<std::string_view> decode_execute(std::string_view body) {
   return portal;
 }
 
-// FunctionCall: Int32 oid, Int16 formats, Int16[] format codes, Int16 arguments, (Int32 length, bytes)*, Int16 result format.
+// FunctionCall: Int32 oid, Int16 formats, Int16[] format codes, Int16 arguments, (Int32 length, bytes)*,
+// Int16 result format.
 std::string make_function_call(std::uint32_t function_oid, std::int64_t argument) {
   std::string out;
   message_writer message(out, frontend::function_call);
@@ -146,4 +147,4 @@ void append_flush(std::string& out) {
   message.finish();
 }
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

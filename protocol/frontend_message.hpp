@@ -40,8 +40,8 @@ std::optional<std::string_view> decode_execute(std::string_view body);
 std::string make_function_call(std::uint32_t function_oid, std::int64_t argument);
 /// FunctionCall of a function with one text argument, argument and result in text format.
 std::string make_function_call(std::uint32_t function_oid, std::string_view argument);
-/// FunctionCall of a function without arguments, result in binary format. The OID 0 belongs to no function: such a call fails
-/// without looking at anything, in every transaction state.
+/// FunctionCall of a function without arguments, result in binary format. The OID 0 belongs to no function:
+/// such a call fails without looking at anything, in every transaction state.
 std::string make_function_call(std::uint32_t function_oid);
 
 void append_query(std::string& out, std::string_view query);
@@ -53,4 +53,4 @@ void append_close(std::string& out, char target, std::string_view name);
 void append_sync(std::string& out);
 void append_flush(std::string& out);
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

@@ -11,7 +11,8 @@ namespace ledgergate::protocol {
 
 class message_writer {
  public:
-  /// Starts a message of type `tag` at the end of `out`, which must outlive this writer and may be appended to directly.
+  /// Starts a message of type `tag` at the end of `out`, which must outlive this writer and may be appended
+  /// to directly.
   message_writer(std::string& out, char tag) : out_(out), length_at_(out.size() + 1) {
     out_.push_back(tag);
     append_int32(out_, 0);
@@ -35,4 +36,4 @@ class message_writer {
   std::size_t length_at_;
 };
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

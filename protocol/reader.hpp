@@ -1,5 +1,5 @@
-// A bounds-checked cursor over one message body. The first read past the end makes it fail for good: reads after that return
-// zero values, so a decoder reads everything and asks ok() once.
+// A bounds-checked cursor over one message body. The first read past the end makes it fail for good: reads
+// after that return zero values, so a decoder reads everything and asks ok() once.
 #pragma once
 
 #include <cstddef>
@@ -52,4 +52,4 @@ class reader {
   bool ok_ = true;
 };
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

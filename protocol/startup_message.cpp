@@ -35,7 +35,7 @@ startup_packet decode_parameters(reader in, std::uint32_t version) {
   return packet;
 }
 
-}  // namespace
+} // namespace
 
 startup_packet decode_startup_packet(std::string_view whole) {
   startup_packet packet;
@@ -59,4 +59,4 @@ startup_packet decode_startup_packet(std::string_view whole) {
   }
 }
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

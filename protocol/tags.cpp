@@ -5,7 +5,7 @@ namespace ledgergate::protocol {
 namespace {
 constexpr std::uint32_t small_limit = 10000;
 constexpr std::uint32_t large_limit = 0x3fffffff;
-}  // namespace
+} // namespace
 
 std::uint32_t max_frontend_length(char tag) {
   switch (tag) {
@@ -26,4 +26,4 @@ std::uint32_t max_frontend_length(char tag) {
   }
 }
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

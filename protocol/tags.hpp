@@ -18,11 +18,11 @@ inline constexpr char execute = 'E';
 inline constexpr char flush = 'H';
 inline constexpr char function_call = 'F';
 inline constexpr char parse = 'P';
-inline constexpr char password = 'p';   ///< also the GSS and SASL responses
+inline constexpr char password = 'p'; ///< also the GSS and SASL responses
 inline constexpr char query = 'Q';
 inline constexpr char sync = 'S';
 inline constexpr char terminate = 'X';
-}  // namespace frontend
+} // namespace frontend
 
 /// Messages from the backend (the server).
 namespace backend {
@@ -50,13 +50,14 @@ inline constexpr char parse_complete = '1';
 inline constexpr char portal_suspended = 's';
 inline constexpr char ready_for_query = 'Z';
 inline constexpr char row_description = 'T';
-}  // namespace backend
+} // namespace backend
 
 /// A message is one type byte and an Int32 length that counts itself but not the type byte.
 inline constexpr std::size_t header_bytes = 5;
 
-/// The largest length a server accepts for a frontend message of this type once the session is up; 0: there is no such
-/// message. The server closes the connection at a larger one (src/backend/tcop/postgres.c, SocketBackend).
+/// The largest length a server accepts for a frontend message of this type once the session is up; 0: there
+/// is no such message. The server closes the connection at a larger one (src/backend/tcop/postgres.c,
+/// SocketBackend).
 std::uint32_t max_frontend_length(char tag);
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

@@ -33,4 +33,4 @@ inline void append_int64(std::string& out, std::int64_t value) {
   append_int32(out, static_cast<std::uint32_t>(bits));
 }
 
-}  // namespace ledgergate::protocol
+} // namespace ledgergate::protocol

@@ -1,8 +1,8 @@
 """What the user sees: lines that stay, one live line that says what happens now, and tables.
 
 On a terminal the live line is rewritten in place and cut to the width. In a pipe it is printed as a
-line of its own every now and then, so that progress is visible there too. Everything is ASCII and reads well
-at 80 columns.
+line of its own every now and then, so that progress is visible there too. Everything is ASCII and
+reads well at 80 columns.
 """
 
 import os

@@ -24,20 +24,23 @@ namespace ledgergate::app {
 
 namespace {
 
-/// Descriptors for everything but sessions: listeners, event loops, admin and control connections, cancel requests, the log.
+/// Descriptors for everything but sessions: listeners, event loops, admin and control connections, cancel
+/// requests, the log.
 constexpr std::size_t reserved_descriptors = 48;
 
 net::place to_place(const config::endpoint& where) { return {where.host, where.port, where.unix_path}; }
 
 std::vector<net::place> to_places(const std::vector<config::endpoint>& all) {
   std::vector<net::place> places;
-  for (const config::endpoint& each : all) places.push_back(to_place(each));
+  for (const config::endpoint& each : all)
+    places.push_back(to_place(each));
   return places;
 }
 
 /// limits.max_clients, or less when the descriptors do not suffice for two sockets per session.
 std::size_t usable_clients(std::size_t wanted, std::size_t descriptors) {
-  const std::size_t for_sessions = descriptors > reserved_descriptors + 2 ? descriptors - reserved_descriptors : 2;
+  const std::size_t for_sessions =
+      descriptors > reserved_descriptors + 2 ? descriptors - reserved_descriptors : 2;
   return std::min(wanted, for_sessions / 2);
 }
 
@@ -47,26 +50,30 @@ unsigned thread_count(const config::limit_settings& limits) {
 
 /// A name that is not found in time must leave time to connect to the other hosts.
 std::chrono::milliseconds lookup_patience(const config::upstream_settings& upstream) {
-  return upstream.connect_timeout / static_cast<std::int64_t>(std::max<std::size_t>(upstream.hosts.size(), 1));
+  return upstream.connect_timeout /
+         static_cast<std::int64_t>(std::max<std::size_t>(upstream.hosts.size(), 1));
 }
 
 /// A client that comes when there is no descriptor left for it.
 void turn_away(const net::unique_fd& client) {
-  const std::string words = protocol::make_error_response("FATAL", "53300", "sorry, too many clients already");
+  const std::string words =
+      protocol::make_error_response("FATAL", "53300", "sorry, too many clients already");
   ::send(client.get(), words.data(), words.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-}  // namespace
+} // namespace
 
 struct application::impl {
   explicit impl(config::settings given)
       : settings(std::make_shared<const config::settings>(std::move(given))),
         max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
-        resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)), registry(max_clients),
-        control(io, settings),
-        services{settings, gate::make_gate_rules(*settings), resolver, registry, cancels, session_log, row_reader()},
-        data_plane(services, metrics, thread_count(settings->limits)),
-        probe(io, resolver, registry), ending(io, settings->drain.timeout, steps()), backend(backend_parts()),
+        resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
+        registry(max_clients), control(io, settings), services{settings,    gate::make_gate_rules(*settings),
+                                                               resolver,    registry,
+                                                               cancels,     session_log,
+                                                               row_reader()},
+        data_plane(services, metrics, thread_count(settings->limits)), probe(io, resolver, registry, upstream_doubt()),
+        ending(io, settings->drain.timeout, steps()), backend(backend_parts()),
         router(backend, admin::token_file(settings->admin.token_file), admin::api_routes(backend)),
         http(io.get_executor(),
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
@@ -74,7 +81,8 @@ struct application::impl {
              }),
         signals(io, SIGTERM, SIGINT) {
     metrics.set_clients([this] { return registry.figures(); });
-    control.on_change([this](const transition::transition_record& record) { backend.on_transition_change(record); });
+    control.on_change(
+        [this](const transition::transition_record& record) { backend.on_transition_change(record); });
   }
 
   boost::asio::io_context io{1};
@@ -105,16 +113,26 @@ struct application::impl {
     };
   }
 
+  /// While no client comes, a control connection that is down is the only sign of a server that went away.
+  std::function<bool()> upstream_doubt() {
+    return [this] { return settings->gate.mode != config::gate_mode::off && !control.status().connected; };
+  }
+
   operator_backend::parts backend_parts() {
-    return {settings, control,     registry,
-            metrics,  max_clients, [this] { return probe.known(); },
+    return {settings,
+            control,
+            registry,
+            metrics,
+            max_clients,
+            [this] { return probe.known(); },
             [this] { return ending.requested(); }};
   }
 
   shutdown_steps steps() {
     shutdown_steps made;
     made.stop_listening = [this] {
-      for (const auto& each : listeners) each->stop();
+      for (const auto& each : listeners)
+        each->stop();
     };
     made.drain_sessions = [this] { data_plane.drain(); };
     made.stop_control = [this](std::function<void()> done) { control.stop(std::move(done)); };
@@ -135,7 +153,8 @@ struct application::impl {
       errors.insert(errors.end(), opened.errors.begin(), opened.errors.end());
       for (net::listening_socket& socket : opened.sockets) {
         listeners.push_back(std::make_unique<net::listener>(
-            io, std::move(socket), [this](net::unique_fd client) { data_plane.add_client(std::move(client)); },
+            io, std::move(socket),
+            [this](net::unique_fd client) { data_plane.add_client(std::move(client)); },
             [](net::unique_fd client) { turn_away(client); }));
       }
     }
@@ -151,15 +170,16 @@ struct application::impl {
 
   void log_start() const {
     if (max_clients < settings->limits.max_clients) {
-      observe::log(config::log_level::warn, "the limit on open descriptors allows " + std::to_string(max_clients) +
+      observe::log(config::log_level::warn, "the limit on open descriptors allows " +
+                                                std::to_string(max_clients) +
                                                 " clients, limits.max_clients asks for " +
                                                 std::to_string(settings->limits.max_clients));
     }
     for (const auto& each : listeners) {
       observe::log(config::log_level::info, "listening on " + each->address().to_text());
     }
-    observe::log(config::log_level::info,
-                 "ledgergate " LG_VERSION " is running, " + std::to_string(data_plane.threads()) + " threads");
+    observe::log(config::log_level::info, "ledgergate " LG_VERSION " is running, " +
+                                              std::to_string(data_plane.threads()) + " threads");
   }
 };
 
@@ -180,11 +200,12 @@ void application::run() {
   impl_->data_plane.start();
   impl_->control.start();
   impl_->probe.start();
-  for (const auto& each : impl_->listeners) each->start();
+  for (const auto& each : impl_->listeners)
+    each->start();
   impl_->await_signal();
   impl_->log_start();
   impl_->io.run();
   observe::log(config::log_level::info, "ended");
 }
 
-}  // namespace ledgergate::app
+} // namespace ledgergate::app

@@ -11,8 +11,8 @@ namespace ledgergate::app {
 
 class application {
  public:
-  /// Raises the descriptor limit and builds every part. Throws std::system_error when the kernel refuses what every process
-  /// may have (an event loop).
+  /// Raises the descriptor limit and builds every part. Throws std::system_error when the kernel refuses what
+  /// every process may have (an event loop).
   explicit application(config::settings settings);
   ~application();
   application(const application&) = delete;
@@ -28,4 +28,4 @@ class application {
   std::unique_ptr<impl> impl_;
 };
 
-}  // namespace ledgergate::app
+} // namespace ledgergate::app

@@ -22,7 +22,8 @@ int run(config::settings settings) {
   observe::set_up_log(settings.log);
   app::application application(std::move(settings));
   const std::vector<std::string> errors = application.open();
-  for (const std::string& each : errors) std::cerr << "ledgergate: " << each << '\n';
+  for (const std::string& each : errors)
+    std::cerr << "ledgergate: " << each << '\n';
   if (!errors.empty()) return app::exit_start;
   application.run();
   return EXIT_SUCCESS;
@@ -49,7 +50,7 @@ int act(const app::options& options) {
   return run(std::move(*loaded));
 }
 
-}  // namespace
+} // namespace
 
 int main(int argument_count, char** arguments) {
   const auto read = app::read_options(argument_count, arguments);

@@ -16,7 +16,8 @@ std::string to_text(const config::endpoint& where) {
 
 std::string upstream_text(const config::upstream_settings& upstream) {
   std::string text;
-  for (const config::endpoint& each : upstream.hosts) text += (text.empty() ? "" : ", ") + to_text(each);
+  for (const config::endpoint& each : upstream.hosts)
+    text += (text.empty() ? "" : ", ") + to_text(each);
   return text;
 }
 
@@ -34,7 +35,7 @@ enum admin::start_answer::kind to_admin(enum control::start_answer::kind kind) {
   return to::unavailable;
 }
 
-}  // namespace
+} // namespace
 
 operator_backend::operator_backend(parts made_of)
     : parts_(std::move(made_of)), started_at_(std::chrono::system_clock::now()) {}
@@ -104,31 +105,33 @@ void operator_backend::pins(std::function<void(admin::pins_answer)> handler) {
 void operator_backend::start_transition(transition::transition_request request, const std::string& peer,
                                         std::function<void(admin::start_answer)> handler) {
   observe::log(config::log_level::info, peer + " asks for a transition to " + request.to);
-  parts_.control.start_transition(
-      std::move(request), [handler = std::move(handler)](const control::start_answer& given) {
-        admin::start_answer answer;
-        answer.what = to_admin(given.kind);
-        answer.record = given.record;
-        answer.conflict_id = given.conflict_id;
-        answer.message = given.message;
-        answer.error = given.error;
-        handler(std::move(answer));
-      });
+  parts_.control.start_transition(std::move(request),
+                                  [handler = std::move(handler)](const control::start_answer& given) {
+                                    admin::start_answer answer;
+                                    answer.what = to_admin(given.kind);
+                                    answer.record = given.record;
+                                    answer.conflict_id = given.conflict_id;
+                                    answer.message = given.message;
+                                    answer.error = given.error;
+                                    handler(std::move(answer));
+                                  });
 }
 
 std::optional<transition::transition_record> operator_backend::transition(const std::string& id) const {
   return parts_.control.get(id);
 }
 
-std::vector<transition::transition_record> operator_backend::transitions() const { return parts_.control.list(); }
+std::vector<transition::transition_record> operator_backend::transitions() const {
+  return parts_.control.list();
+}
 
 std::optional<transition::transition_record> operator_backend::current_transition() const {
   return parts_.control.current();
 }
 
 void operator_backend::refused(const admin::refused_request& request) {
-  refused_.log(config::log_level::info,
-               request.peer + " refused: " + request.method + " " + request.target + " (" + request.code + ")");
+  refused_.log(config::log_level::info, request.peer + " refused: " + request.method + " " + request.target +
+                                            " (" + request.code + ")");
 }
 
 void operator_backend::on_transition_change(const transition::transition_record& record) {
@@ -142,9 +145,8 @@ void operator_backend::on_transition_change(const transition::transition_record&
     parts_.metrics.observe_transition_queue(record.timings.queue_wait);
     if (record.timings.hold.count() > 0) parts_.metrics.observe_transition_hold(record.timings.hold);
   }
-  observe::log(config::log_level::info,
-               "transition " + record.id + " to " + record.to + ": " + result +
-                   (record.message.empty() ? "" : ", " + record.message));
+  observe::log(config::log_level::info, "transition " + record.id + " to " + record.to + ": " + result +
+                                            (record.message.empty() ? "" : ", " + record.message));
 }
 
-}  // namespace ledgergate::app
+} // namespace ledgergate::app

@@ -1,4 +1,5 @@
-// What the admin port is told and may ask for, put together from the control plane, the data plane and the configuration.
+// What the admin port is told and may ask for, put together from the control plane, the data plane and the
+// configuration.
 #pragma once
 
 #include <functional>
@@ -23,8 +24,8 @@ class operator_backend final : public admin::admin_backend {
     control::control_service& control;
     session::session_registry& sessions;
     observe::metrics& metrics;
-    std::size_t max_clients = 0;               ///< in force: the descriptors may allow less than configured
-    std::function<bool()> upstream_known;      ///< the upstream was tried at least once
+    std::size_t max_clients = 0;          ///< in force: the descriptors may allow less than configured
+    std::function<bool()> upstream_known; ///< the upstream was tried at least once
     std::function<bool()> draining;
   };
 
@@ -52,8 +53,8 @@ class operator_backend final : public admin::admin_backend {
   parts parts_;
   const transition::wall_time started_at_;
   mutable bool once_ready_ = false;
-  std::string last_counted_;   ///< id of the transition that was counted last: there is one at a time
+  std::string last_counted_; ///< id of the transition that was counted last: there is one at a time
   observe::log_throttle refused_;
 };
 
-}  // namespace ledgergate::app
+} // namespace ledgergate::app

@@ -20,7 +20,7 @@ po::options_description describe() {
   return all;
 }
 
-}  // namespace
+} // namespace
 
 std::variant<options, usage_error> read_options(int argument_count, const char* const* arguments) {
   const po::options_description all = describe();
@@ -29,7 +29,7 @@ std::variant<options, usage_error> read_options(int argument_count, const char* 
     const po::positional_options_description none;
     po::store(po::command_line_parser(argument_count, arguments).options(all).positional(none).run(), given);
     po::notify(given);
-  } catch (const po::error& error) {   // the library has no other way to say it
+  } catch (const po::error& error) { // the library has no other way to say it
     return usage_error{error.what()};
   }
   options read;
@@ -53,4 +53,4 @@ std::string help_text() {
   return text.str();
 }
 
-}  // namespace ledgergate::app
+} // namespace ledgergate::app

@@ -26,4 +26,4 @@ inline constexpr int exit_usage = 64;
 inline constexpr int exit_config = 78;
 inline constexpr int exit_start = 1;
 
-}  // namespace ledgergate::app
+} // namespace ledgergate::app

@@ -13,9 +13,10 @@ constexpr std::chrono::milliseconds poll_interval{20};
 /// For sessions that are cut off: their statements are being cancelled on the server.
 constexpr std::chrono::seconds end_patience{2};
 
-}  // namespace
+} // namespace
 
-shutdown::shutdown(boost::asio::io_context& context, std::chrono::milliseconds drain_timeout, shutdown_steps steps)
+shutdown::shutdown(boost::asio::io_context& context, std::chrono::milliseconds drain_timeout,
+                   shutdown_steps steps)
     : timer_(context), drain_timeout_(drain_timeout), steps_(std::move(steps)) {}
 
 void shutdown::request() {
@@ -47,7 +48,8 @@ void shutdown::look() {
     return steps_.finish();
   }
   if (late) {
-    observe::log(config::log_level::warn, "drain.timeout is over: ending " + std::to_string(steps_.connections()) +
+    observe::log(config::log_level::warn, "drain.timeout is over: ending " +
+                                              std::to_string(steps_.connections()) +
                                               " remaining connections");
     end_sessions();
   }
@@ -62,4 +64,4 @@ void shutdown::look_again() {
   timer_.async_wait(std::move(on_expiry));
 }
 
-}  // namespace ledgergate::app
+} // namespace ledgergate::app

@@ -1,4 +1,5 @@
-// The order in which a running sidecar ends: no new clients, idle sessions told, busy ones awaited, then everything else.
+// The order in which a running sidecar ends: no new clients, idle sessions told, busy ones awaited, then
+// everything else.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -15,7 +16,7 @@ struct shutdown_steps {
   std::function<void(std::function<void()> done)> stop_control;
   std::function<void()> end_sessions;
   std::function<std::size_t()> connections;
-  std::function<void()> finish;   ///< called once, last
+  std::function<void()> finish; ///< called once, last
 };
 
 /// Main thread.
@@ -39,7 +40,7 @@ class shutdown {
   bool control_stopped_ = false;
   bool sessions_ended_ = false;
   bool finished_ = false;
-  std::chrono::steady_clock::time_point deadline_{};   ///< of the drain, then of the end
+  std::chrono::steady_clock::time_point deadline_{}; ///< of the drain, then of the end
 };
 
-}  // namespace ledgergate::app
+} // namespace ledgergate::app

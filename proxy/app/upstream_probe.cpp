@@ -12,26 +12,29 @@ namespace {
 constexpr std::chrono::seconds interval{1};
 constexpr std::chrono::seconds patience{2};
 
-}  // namespace
+} // namespace
 
 struct upstream_probe::state : std::enable_shared_from_this<state> {
   using protocol = boost::asio::generic::stream_protocol;
 
-  state(boost::asio::io_context& context, net::name_resolver& names, session::session_registry& sessions)
-      : resolver(names), registry(sessions), socket(context), pause(context), limit(context) {}
+  state(boost::asio::io_context& context, net::name_resolver& names, session::session_registry& sessions,
+        std::function<bool()> doubt)
+      : resolver(names), registry(sessions), in_doubt(std::move(doubt)), socket(context), pause(context),
+        limit(context) {}
 
   net::name_resolver& resolver;
   session::session_registry& registry;
+  std::function<bool()> in_doubt;
   protocol::socket socket;
   boost::asio::steady_timer pause;
-  boost::asio::steady_timer limit;   ///< of one attempt
+  boost::asio::steady_timer limit; ///< of one attempt
   std::vector<net::socket_address> addresses;
   bool known = false;
   bool stopped = false;
 
   void look() {
     if (stopped) return;
-    if (known && registry.upstream().reachable) return look_later();
+    if (known && registry.upstream().reachable && !in_doubt()) return look_later();
     if (resolver.is_literal()) return try_address(resolver.literal_addresses(), 0, "no address");
     resolver.resolve([self = shared_from_this()](const net::resolution& found) {
       self->try_address(found.addresses, 0, found.failures.empty() ? "no address" : found.failures);
@@ -85,8 +88,8 @@ struct upstream_probe::state : std::enable_shared_from_this<state> {
 };
 
 upstream_probe::upstream_probe(boost::asio::io_context& context, net::name_resolver& resolver,
-                               session::session_registry& registry)
-    : state_(std::make_shared<state>(context, resolver, registry)) {}
+                               session::session_registry& registry, std::function<bool()> in_doubt)
+    : state_(std::make_shared<state>(context, resolver, registry, std::move(in_doubt))) {}
 
 upstream_probe::~upstream_probe() { stop(); }
 
@@ -102,4 +105,4 @@ void upstream_probe::stop() {
 
 bool upstream_probe::known() const { return state_->known; }
 
-}  // namespace ledgergate::app
+} // namespace ledgergate::app

@@ -76,7 +76,7 @@ class control_service {
   /// Connects and keeps connected until stop().
   void start();
   /// Aborts a transition that waits, lets one that holds the gate finish, then closes the connections and
-  /// calls `done`.
+  /// calls `done`. Not to be destroyed before that.
   void stop(std::function<void()> done);
   void reload(std::shared_ptr<const config::settings> settings);
 

@@ -94,8 +94,8 @@ void pin_watch::schedule(std::chrono::milliseconds at_least) {
   auto when = clock::now() + at_least;
   if (last_poll_) when = std::max(when, *last_poll_ + interval());
   timer_.expires_at(when);
-  timer_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec) poll();
+  timer_.async_wait([this, alive = std::weak_ptr(alive_)](const boost::system::error_code& ec) {
+    if (!ec && !alive.expired()) poll();
   });
 }
 

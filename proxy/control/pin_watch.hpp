@@ -93,6 +93,8 @@ class pin_watch {
   pace pace_ = pace::idle;
   bool polling_ = false;
   bool started_ = false;
+  /// A timer that fired may call back after this object is gone.
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 } // namespace ledgergate::control

@@ -166,9 +166,11 @@ void transition_driver::cancel_statement() {
 void transition_driver::arm(transition::time_point at) {
   // A timer that is replaced in the moment it fires calls back all the same.
   timer_.expires_at(at);
-  timer_.async_wait([this, number = ++timer_number_](const boost::system::error_code& ec) {
-    if (!ec && engine_ && number == timer_number_) feed(transition::event::timer_fired{});
-  });
+  timer_.async_wait(
+      [this, number = ++timer_number_, alive = std::weak_ptr(alive_)](const boost::system::error_code& ec) {
+        if (!ec && !alive.expired() && engine_ && number == timer_number_)
+          feed(transition::event::timer_fired{});
+      });
 }
 
 void transition_driver::admit(const transition::admission& answer) {

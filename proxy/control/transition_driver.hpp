@@ -91,6 +91,8 @@ class transition_driver {
   std::deque<transition::transition_record> history_; ///< newest first
   observer observer_;
   std::function<void()> stopped_;
+  /// A timer that fired may call back after this object is gone.
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 } // namespace ledgergate::control

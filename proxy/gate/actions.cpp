@@ -12,4 +12,4 @@ const char* to_string(pin_shape shape) {
   return "unknown";
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -1,4 +1,5 @@
-// Counters of the data plane, one set per worker thread: written by that thread only, read by the scraping thread.
+// Counters of the data plane, one set per worker thread: written by that thread only, read by the scraping
+// thread.
 #pragma once
 
 #include <atomic>
@@ -25,4 +26,4 @@ struct statement_counters {
   relaxed_counter transition;
 };
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -21,7 +21,7 @@ constexpr std::size_t max_password_length = 65535 + 4;
 constexpr std::size_t long_message_front_bytes = 4096;
 constexpr std::size_t max_expected_replies = 65536;
 
-}  // namespace
+} // namespace
 
 std::size_t engine_core::on_client_bytes(std::string_view bytes, actions& out) {
   out_ = &out;
@@ -131,13 +131,14 @@ engine_core::fate engine_core::on_client_frame(const frame& message) {
   case frontend::function_call: return on_function_call(message);
   case frontend::copy_done:
   case frontend::copy_fail: return on_copy_end();
-  default: return fate::forward;   // CopyData and Flush
+  default: return fate::forward; // CopyData and Flush
   }
 }
 
 // Waiting ends by itself only when everything sent will be answered without more from the client.
 bool engine_core::may_wait_for_release(char tag) const {
-  const bool copy_data = tag == frontend::copy_data || tag == frontend::copy_done || tag == frontend::copy_fail;
+  const bool copy_data =
+      tag == frontend::copy_data || tag == frontend::copy_done || tag == frontend::copy_fail;
   return !copy_data && !copy_in_open_ && !batch_.open && !skipping_ && !idle() && hold_.any();
 }
 
@@ -154,7 +155,7 @@ engine_core::fate engine_core::on_startup_client_frame(const frame& message) {
     // Not an answer to what the server asked: it refuses the client in its own words.
     return fate::forward;
   }
-  wait_ = wait_for::startup;   // sent ahead of the end of start-up
+  wait_ = wait_for::startup; // sent ahead of the end of start-up
   return fate::hold;
 }
 
@@ -170,24 +171,26 @@ sql::text_verdict engine_core::classify_query(const frame& message) {
     return verdict;
   }
   const auto text = protocol::decode_query(message.body);
-  if (!text) return {};   // not well formed: the server refuses it
+  if (!text) return {}; // not well formed: the server refuses it
   if (kind_ == session_kind::replication && is_replication_command(*text)) return {};
   sql::text_verdict verdict = rules_->classifier->classify(*text, reading_);
   // A name that the text itself redefines means something else behind that.
-  const bool redefines = !verdict.prepares.empty() || !verdict.deallocates.empty() || verdict.forgets_statements;
+  const bool redefines =
+      !verdict.prepares.empty() || !verdict.deallocates.empty() || verdict.forgets_statements;
   for (const std::string& name : verdict.executes) {
     const statement_class statement = redefines ? unknown_statement() : class_of_statement(name);
     if (statement.touch > verdict.touch) {
       verdict.touch = statement.touch;
       verdict.reason = statement.reason;
     }
-    if (statement.isolation != sql::isolation_mention::none) verdict.isolation = sql::isolation_mention::doubt;
+    if (statement.isolation != sql::isolation_mention::none)
+      verdict.isolation = sql::isolation_mention::doubt;
   }
   return verdict;
 }
 
 engine_core::fate engine_core::on_query(const frame& message) {
-  if (skipping_) return fate::forward;   // the server throws it away
+  if (skipping_) return fate::forward; // the server throws it away
   learn_default_level();
   const sql::text_verdict verdict = classify_query(message);
   if (!front_seen_) {
@@ -200,8 +203,9 @@ engine_core::fate engine_core::on_query(const frame& message) {
     const fate decided = pin_simple(verdict, false, text);
     if (decided != fate::forward) return decided;
   }
-  const sql::control_kind control =
-      hold_.any() && !text.empty() ? sql::single_control_statement(text.substr(0, text.size() - 1)) : sql::control_kind::none;
+  const sql::control_kind control = hold_.any() && !text.empty()
+                                        ? sql::single_control_statement(text.substr(0, text.size() - 1))
+                                        : sql::control_kind::none;
   if (control == sql::control_kind::prepare_transaction) {
     if (!idle()) {
       wait_ = wait_for::idle;
@@ -209,7 +213,8 @@ engine_core::fate engine_core::on_query(const frame& message) {
     }
     // F12: a prepared transaction keeps transaction-level locks and refuses beside session-level ones.
     if (status_ == 'T') {
-      const lock_messages& locks = rules_->messages.of(hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
+      const lock_messages& locks =
+          rules_->messages.of(hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
       inject_calls(locks.transaction_calls, locks.transaction_call_count, reply_purpose::pin,
                    hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
       ++pins_in_flight_;
@@ -242,12 +247,13 @@ void engine_core::push_query(const sql::text_verdict& verdict) {
   if (verdict.drops_session_locks && hold_.any()) hold_.maybe_lost = true;
   batch_ = {};
   unnamed_closed_behind_ = true;
-  owed_close_unnamed_ = false;   // a simple query drops the unnamed statement by itself
+  owed_close_unnamed_ = false; // a simple query drops the unnamed statement by itself
 }
 
 void engine_core::mark_redefiner(expected_reply& entry, const sql::text_verdict* names) {
   if (names == nullptr) return;
-  entry.redefines_names = !names->prepares.empty() || !names->deallocates.empty() || names->forgets_statements;
+  entry.redefines_names =
+      !names->prepares.empty() || !names->deallocates.empty() || names->forgets_statements;
   if (entry.redefines_names) ++redefiners_in_flight_;
 }
 
@@ -282,7 +288,8 @@ engine_core::fate engine_core::on_copy_end() {
   return fate::forward;
 }
 
-engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool function_call, std::string_view text) {
+engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool function_call,
+                                          std::string_view text) {
   const pin_strength strength = strength_of(verdict.touch);
   if (take_stale()) {
     refuse_stale(false);
@@ -352,8 +359,8 @@ void engine_core::note_touch(const sql::text_verdict& verdict) {
   seen.what = verdict.reason == sql::touch_reason::unparsed ? note::kind::unparsed : note::kind::touched;
   seen.touch = verdict.touch;
   seen.reason = verdict.reason;
-  seen.label = verdict.parse_error;
+  seen.label = verdict.parse_error != nullptr ? verdict.parse_error : "unknown_name";
   seen.name = verdict.name;
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

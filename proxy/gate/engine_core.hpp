@@ -38,6 +38,7 @@ class engine_core {
   std::size_t server_bytes_wanted() const { return server_wanted_; }
   bool is_raw() const { return kind_ == session_kind::ungated && !starting_; }
   bool replies_outstanding() const;
+  bool awaits_client() const;
   char transaction_status() const { return status_; }
   bool pinned() const;
 
@@ -47,42 +48,45 @@ class engine_core {
 
   struct frame {
     char tag = 0;
-    std::size_t total = 0;     ///< bytes of the whole message, header included
-    std::string_view body;     ///< as much of the body as is there
+    std::size_t total = 0; ///< bytes of the whole message, header included
+    std::string_view body; ///< as much of the body as is there
     bool whole = false;
   };
 
   /// Why the client side is paused.
   enum class wait_for : std::uint8_t {
     nothing,
-    startup,    ///< the session is not ready yet
-    idle,       ///< every reply must be in
-    base,       ///< every reply to what was sent before the open batch must be in
-    envelope,   ///< a session-level lock must be granted, or an inquiry answered
-    control_row,   ///< the control connection must say who last wrote the control row
-    room,       ///< too many replies are expected
+    startup,     ///< the session is not ready yet
+    idle,        ///< every reply must be in
+    base,        ///< every reply to what was sent before the open batch must be in
+    envelope,    ///< a session-level lock must be granted, or an inquiry answered
+    control_row, ///< the control connection must say who last wrote the control row
+    room,        ///< too many replies are expected
   };
 
   /// The extended messages since the last boundary (Sync, simple Query, FunctionCall).
   struct extended_batch {
     bool open = false;
-    bool begin = false;      ///< BEGIN was executed in it
-    bool end = false;        ///< COMMIT, ROLLBACK or something unknown was executed in it
-    bool bound = false;      ///< anything was bound or executed in it
-    bool refused = false;    ///< something in it was refused: the server skips the rest
-    pin_strength held = pin_strength::none;       ///< a session-level lock went out in it
-    bool commit_last = false;                     ///< its last transaction control is a plain COMMIT or ROLLBACK
-    pin_strength pinned = pin_strength::none;     ///< a pin went out in it and nothing after that may have dropped it
-    std::size_t base_outstanding = 0;             ///< entries at the front of the queue that belong to what was sent before
+    bool begin = false;                     ///< BEGIN was executed in it
+    bool end = false;                       ///< COMMIT, ROLLBACK or something unknown was executed in it
+    bool bound = false;                     ///< anything was bound or executed in it
+    bool refused = false;                   ///< something in it was refused: the server skips the rest
+    pin_strength held = pin_strength::none; ///< a session-level lock went out in it
+    bool commit_last = false;               ///< its last transaction control is a plain COMMIT or ROLLBACK
+    pin_strength pinned =
+        pin_strength::none; ///< a pin went out in it and nothing after that may have dropped it
+    std::size_t base_outstanding =
+        0; ///< entries at the front of the queue that belong to what was sent before
   };
 
-  /// An envelope, or an inquiry into the isolation level, under way: own calls in front of a message that waits for their answers.
+  /// An envelope, or an inquiry into the isolation level, under way: own calls in front of a message that
+  /// waits for their answers.
   struct envelope {
     unsigned remaining = 0;
     pin_strength strength = pin_strength::none;
-    bool in_batch = false;       ///< in front of a Bind: on failure the rest of the batch is dropped
+    bool in_batch = false; ///< in front of a Bind: on failure the rest of the batch is dropped
     bool failed = false;
-    std::string error;           ///< the first ErrorResponse, whole
+    std::string error; ///< the first ErrorResponse, whole
   };
 
   // engine_client.cpp
@@ -186,53 +190,59 @@ class engine_core {
   const std::shared_ptr<const gate_rules> rules_;
   const session_kind kind_;
   statement_counters& counters_;
-  actions* out_ = nullptr;             ///< valid during a call
+  actions* out_ = nullptr; ///< valid during a call
 
   // Start-up.
   bool starting_ = true;
-  bool authentication_asks_ = false;   ///< the server waits for a password message
+  bool authentication_asks_ = false; ///< the server waits for a password message
 
   // The streams.
-  std::size_t client_rest_ = 0;        ///< bytes still to come of a client message already decided
+  std::size_t client_rest_ = 0; ///< bytes still to come of a client message already decided
   fate client_rest_fate_ = fate::forward;
   std::size_t server_rest_ = 0;
   fate server_rest_fate_ = fate::forward;
   std::size_t client_wanted_ = 0;
   std::size_t server_wanted_ = 0;
-  bool client_left_to_server_ = false; ///< a malformed header was forwarded: the server will end the session, nothing more goes to it
-  bool front_seen_ = false;            ///< the client message at the front was counted before it had to wait
-  bool discard_front_ = false;         ///< the client message at the front was answered already
-  bool discard_to_sync_ = false;       ///< the client's batch was answered with an error by an envelope
-  bool skipping_ = false;              ///< the server ignores everything up to the next Sync
+  bool client_left_to_server_ =
+      false; ///< a malformed header was forwarded: the server will end the session, nothing more goes to it
+  bool front_seen_ = false;      ///< the client message at the front was counted before it had to wait
+  bool discard_front_ = false;   ///< the client message at the front was answered already
+  bool discard_to_sync_ = false; ///< the client's batch was answered with an error by an envelope
+  bool skipping_ = false;        ///< the server ignores everything up to the next Sync
   wait_for wait_ = wait_for::nothing;
 
   // What is expected and known.
   reply_queue queue_;
-  std::size_t droppers_in_flight_ = 0;     ///< entries that may drop a transaction-level pin
-  std::size_t queries_in_flight_ = 0;      ///< simple queries of the client: any of them may open a savepoint
+  std::size_t droppers_in_flight_ = 0; ///< entries that may drop a transaction-level pin
+  std::size_t queries_in_flight_ = 0;  ///< simple queries of the client: any of them may open a savepoint
   std::size_t pins_in_flight_ = 0;
-  std::size_t redefiners_in_flight_ = 0;   ///< entries that redefine statement names by SQL
-  unsigned batch_serial_ = 0;              ///< number of the open batch, or of its part behind the last redefinition by SQL
+  std::size_t redefiners_in_flight_ = 0; ///< entries that redefine statement names by SQL
+  unsigned batch_serial_ =
+      0; ///< number of the open batch, or of its part behind the last redefinition by SQL
   bool as_extended_in_flight_ = false;
-  bool unnamed_closed_behind_ = false;     ///< what was sent behind it drops the unnamed statement in any case
+  bool unnamed_closed_behind_ = false; ///< what was sent behind it drops the unnamed statement in any case
   char status_ = 0;
   bool savepoint_maybe_ = false;
-  pin_strength pin_known_ = pin_strength::none;   ///< transaction-level, its success was seen in this transaction
-  bool pin_error_sent_ = false;        ///< a FunctionCall pin failed: the error of the message behind it is not the client's
-  bool copy_in_open_ = false;          ///< COPY FROM STDIN or START_REPLICATION awaits the client's data
-  bool owed_close_unnamed_ = false;    ///< a simple query sent as extended failed: the unnamed statement is still there
-  bool ready_held_ = false;            ///< the client's ReadyForQuery waits for the release of a session-level hold
-  bool release_overdue_ = false;       ///< the transaction of a hold is over, but replies of pipelined messages are still to come
-  bool release_set_failed_ = false;    ///< a call of the set of release calls that is being answered failed
+  pin_strength pin_known_ =
+      pin_strength::none; ///< transaction-level, its success was seen in this transaction
+  bool pin_error_sent_ =
+      false; ///< a FunctionCall pin failed: the error of the message behind it is not the client's
+  bool copy_in_open_ = false; ///< COPY FROM STDIN or START_REPLICATION awaits the client's data
+  bool owed_close_unnamed_ =
+      false;                ///< a simple query sent as extended failed: the unnamed statement is still there
+  bool ready_held_ = false; ///< the client's ReadyForQuery waits for the release of a session-level hold
+  bool release_overdue_ =
+      false; ///< the transaction of a hold is over, but replies of pipelined messages are still to come
+  bool release_set_failed_ = false; ///< a call of the set of release calls that is being answered failed
   unsigned release_tries_ = 0;
   std::string held_command_complete_;
-  isolation_level default_level_ = isolation_level::unknown;   ///< of the session
-  isolation_level level_ = isolation_level::unknown;           ///< of the open transaction, as the server said
-  bool default_asked_ = false;         ///< the answer is under way
-  bool default_doubted_ = false;       ///< and may be out of date
-  bool level_doubted_ = false;         ///< a text may have set the transaction's level
-  bool level_low_ = false;             ///< the transaction began with a level that needs no proof
-  bool stale_ = false;                 ///< the proof failed: the message at the front is answered with 40001
+  isolation_level default_level_ = isolation_level::unknown; ///< of the session
+  isolation_level level_ = isolation_level::unknown;         ///< of the open transaction, as the server said
+  bool default_asked_ = false;                               ///< the answer is under way
+  bool default_doubted_ = false;                             ///< and may be out of date
+  bool level_doubted_ = false;                               ///< a text may have set the transaction's level
+  bool level_low_ = false; ///< the transaction began with a level that needs no proof
+  bool stale_ = false;     ///< the proof failed: the message at the front is answered with 40001
   std::optional<snapshot> snapshot_;
   session_hold hold_;
   envelope envelope_;
@@ -244,4 +254,4 @@ class engine_core {
   sql::reading_context reading_;
 };
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

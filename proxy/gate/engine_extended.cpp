@@ -18,7 +18,7 @@ statement_class unread_statement() {
   return statement;
 }
 
-}  // namespace
+} // namespace
 
 void engine_core::open_batch() {
   if (batch_.open) return;
@@ -26,7 +26,8 @@ void engine_core::open_batch() {
   batch_.open = true;
   batch_.base_outstanding = queue_.size();
   ++batch_serial_;
-  // A simple query drops the unnamed statement. One sent as extended does so with its last Close, which an error skips.
+  // A simple query drops the unnamed statement. One sent as extended does so with its last Close, which an
+  // error skips.
   if (as_extended_in_flight_) {
     owed_close_unnamed_ = true;
     unnamed_closed_behind_ = true;
@@ -73,7 +74,8 @@ statement_class engine_core::with_sql_names(statement_class statement) const {
       statement.touch = executed.touch;
       statement.reason = executed.reason;
     }
-    if (executed.isolation != sql::isolation_mention::none) statement.isolation = sql::isolation_mention::doubt;
+    if (executed.isolation != sql::isolation_mention::none)
+      statement.isolation = sql::isolation_mention::doubt;
   }
   return statement;
 }
@@ -90,7 +92,7 @@ engine_core::fate engine_core::on_bind(const frame& message) {
   if (skipping_) return fate::forward;
   open_batch();
   const auto bind = protocol::decode_bind(message.body);
-  statement_class statement;   // of a message that is not well formed: refused by the server
+  statement_class statement; // of a message that is not well formed: refused by the server
   if (bind && (!bind->statement.empty() || names_.find("", batch_serial_))) {
     statement = class_of_statement(bind->statement);
   } else if (!bind && !message.whole) {
@@ -110,7 +112,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   const auto portal = protocol::decode_execute(message.body);
   const auto found = portal ? portals_.find(*portal) : std::nullopt;
   statement_class statement;
-  statement.control_unknown = portal && !found;   // a portal made by SQL, or one of a transaction that is over
+  statement.control_unknown = portal && !found; // a portal made by SQL, or one of a transaction that is over
   if (found) statement = *found;
   if (!front_seen_) {
     front_seen_ = true;
@@ -125,7 +127,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   entry.sql_names = statement.sql_names;
   if (entry.may_drop_pin) ++droppers_in_flight_;
   mark_redefiner(entry, entry.sql_names.get());
-  if (entry.redefines_names) ++batch_serial_;   // what was parsed before it may mean something else behind it
+  if (entry.redefines_names) ++batch_serial_; // what was parsed before it may mean something else behind it
   after_execute(statement);
   return fate::forward;
 }
@@ -182,7 +184,8 @@ bool engine_core::covered_in_batch(const statement_class& statement, const batch
   const pin_strength strength = strength_of(statement.touch);
   if (hold_covers(strength) && !statement.drops_session_locks) return true;
   if (batch_.held >= strength && !statement.drops_session_locks) return true;
-  const bool in_block = (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
+  const bool in_block =
+      (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
   // An inner commit outside a transaction block drops what is held at transaction level.
   if (statement.may_commit_inside && !in_block) return false;
   if (batch_.pinned >= strength) return true;
@@ -190,24 +193,27 @@ bool engine_core::covered_in_batch(const statement_class& statement, const batch
 }
 
 engine_core::fate engine_core::pin_extended(const statement_class& statement) {
-  if (statement.touch == sql::touch_kind::none || rules_->mode != config::gate_mode::enforce) return fate::forward;
+  if (statement.touch == sql::touch_kind::none || rules_->mode != config::gate_mode::enforce)
+    return fate::forward;
   if (batch_.refused) return fate::forward;
   const pin_strength strength = strength_of(statement.touch);
   batch_situation now{.base_known = base_known(),
-                            .base_status = status_,
-                            .begin_in_batch = batch_.begin,
-                            .end_in_batch = batch_.end,
-                            .bound_in_batch = batch_.bound,
-                            .savepoint_possible = savepoint_possible(),
-                            .plain_dml = statement.plain_dml,
-                            .may_commit_inside = statement.may_commit_inside};
+                      .base_status = status_,
+                      .begin_in_batch = batch_.begin,
+                      .end_in_batch = batch_.end,
+                      .bound_in_batch = batch_.bound,
+                      .savepoint_possible = savepoint_possible(),
+                      .plain_dml = statement.plain_dml,
+                      .may_commit_inside = statement.may_commit_inside};
   if (take_stale()) {
     refuse_stale(true);
-    return fate::forward;   // the server skips it
+    return fate::forward; // the server skips it
   }
-  if (level_ == isolation_level::exempt && now.base_known && status_ == 'T' && !batch_.end) return fate::forward;
+  if (level_ == isolation_level::exempt && now.base_known && status_ == 'T' && !batch_.end)
+    return fate::forward;
   if (covered_in_batch(statement, now)) return fate::forward;
-  const bool in_block = (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
+  const bool in_block =
+      (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
   if (!level_is_low(now.base_known, in_block)) {
     if (!now.base_known) {
       wait_ = wait_for::base;
@@ -216,10 +222,12 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
     if (in_block && !denied(statement.touch)) {
       if (mind_level(strength, true) == fate::hold) return fate::hold;
     } else if (now.base_status == 'I' || now.end_in_batch) {
-      // The snapshot of the implicit transaction is taken at the first Bind: only a lock from before that will do.
+      // The snapshot of the implicit transaction is taken at the first Bind: only a lock from before that
+      // will do.
       if (batch_.bound) {
-        refuse_in_batch("0A000", "ledgergate cannot pin a statement at this isolation level behind others of one batch",
-                        "Send a Sync in front of it, or use a transaction block.");
+        refuse_in_batch(
+            "0A000", "ledgergate cannot pin a statement at this isolation level behind others of one batch",
+            "Send a Sync in front of it, or use a transaction block.");
         return fate::forward;
       }
       now.plain_dml = false;
@@ -229,7 +237,7 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
   const bool waits = plan == pin_plan::wait_base || plan == pin_plan::forward;
   if (!waits && denied(statement.touch)) {
     refuse_in_batch("42501", "this session may not change the mode of the ledger", rules_->admin_hint);
-    return fate::forward;   // the server skips it
+    return fate::forward; // the server skips it
   }
   if (!waits) note_upgrade(strength);
   switch (plan) {
@@ -247,8 +255,8 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
   return fate::forward;
 }
 
-// F12: before PREPARE TRANSACTION the hold becomes a transaction-level lock. Inside the batch, and only where a transaction
-// block is certain: elsewhere the statement fails by itself.
+// F12: before PREPARE TRANSACTION the hold becomes a transaction-level lock. Inside the batch, and only where
+// a transaction block is certain: elsewhere the statement fails by itself.
 engine_core::fate engine_core::inject_give_up_hold_for_prepare() {
   if (!base_known() || hold_.releasing > 0) {
     wait_ = wait_for::base;
@@ -286,9 +294,9 @@ engine_core::fate engine_core::on_sync() {
   entry.maybe_eaten = copy_in_open_;
   batch_ = {};
   if (!release) return fate::forward;
-  out_->to_server.inject(rules_->messages.sync);   // the same five bytes as the client's
+  out_->to_server.inject(rules_->messages.sync); // the same five bytes as the client's
   inject_release();
   return fate::discard;
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

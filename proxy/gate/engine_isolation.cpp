@@ -15,9 +15,10 @@ std::string_view result_value(std::string_view body) {
   return length == body.size() - 4 ? body.substr(4) : std::string_view{};
 }
 
-}  // namespace
+} // namespace
 
-// The session's default is asked once, in the same write as the client's first message; again after anything that may have changed it.
+// The session's default is asked once, in the same write as the client's first message; again after anything
+// that may have changed it.
 void engine_core::learn_default_level() {
   if (default_level_ != isolation_level::unknown || default_asked_ || kind_ != session_kind::gated) return;
   if (rules_->mode != config::gate_mode::enforce || status_ != 'I' || !idle() || batch_.open) return;
@@ -68,8 +69,10 @@ void engine_core::examine_level(pin_strength strength, bool in_batch) {
 void engine_core::pin_and_prove(pin_strength strength, bool in_batch) {
   const lock_messages& locks = rules_->messages.of(strength);
   const bool session = savepoint_possible();
-  begin_inquiry(strength, in_batch, (session ? locks.session_call_count : 0) + locks.transaction_call_count + 1);
-  if (session) inject_calls(locks.session_calls, locks.session_call_count, reply_purpose::prove_hold, strength);
+  begin_inquiry(strength, in_batch,
+                (session ? locks.session_call_count : 0) + locks.transaction_call_count + 1);
+  if (session)
+    inject_calls(locks.session_calls, locks.session_call_count, reply_purpose::prove_hold, strength);
   inject_calls(locks.transaction_calls, locks.transaction_call_count, reply_purpose::prove_pin, strength);
   inject_calls(rules_->messages.ask_snapshot, 1, reply_purpose::prove_snapshot, strength);
   note_pin(note::kind::pin_injected, pin_shape::function_call);
@@ -134,7 +137,7 @@ void engine_core::finish_inquiry(bool proving) {
 
 void engine_core::on_control_row(std::optional<std::uint64_t> writer, actions& out) {
   out_ = &out;
-  if (wait_ != wait_for::control_row) return;   // the session has moved on: the server ended it
+  if (wait_ != wait_for::control_row) return; // the session has moved on: the server ended it
   wait_ = wait_for::nothing;
   out.resume_client = true;
   if (writer && snapshot_ && snapshot_->sees(*writer)) {
@@ -145,7 +148,8 @@ void engine_core::on_control_row(std::optional<std::uint64_t> writer, actions& o
   snapshot_.reset();
 }
 
-/// What the level of the open transaction asks for before a touch. `forward`: nothing more, go on with the usual pin.
+/// What the level of the open transaction asks for before a touch. `forward`: nothing more, go on with the
+/// usual pin.
 engine_core::fate engine_core::mind_level(pin_strength strength, bool in_batch) {
   switch (transaction_level()) {
   case isolation_level::low:
@@ -160,7 +164,8 @@ engine_core::fate engine_core::mind_level(pin_strength strength, bool in_batch) 
   return fate::hold;
 }
 
-/// Whether the short form of the pin is right: the statement takes its own snapshot behind it, whichever state is meant.
+/// Whether the short form of the pin is right: the statement takes its own snapshot behind it, whichever
+/// state is meant.
 bool engine_core::level_is_low(bool base_known, bool in_block) const {
   const bool block = transaction_level() == isolation_level::low;
   const bool implicit = default_level_ == isolation_level::low;
@@ -169,11 +174,12 @@ bool engine_core::level_is_low(bool base_known, bool in_block) const {
 }
 
 void engine_core::refuse_stale(bool in_batch) {
-  static constexpr std::string_view message = "could not serialize access due to a change of the ledger's mode";
+  static constexpr std::string_view message =
+      "could not serialize access due to a change of the ledger's mode";
   static constexpr std::string_view hint = "The transaction's snapshot is from before the change. Try again.";
   in_batch ? refuse_in_batch("40001", message, hint) : refuse_simple("40001", message, hint);
 }
 
 bool engine_core::take_stale() { return std::exchange(stale_, false); }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

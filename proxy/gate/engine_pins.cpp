@@ -8,9 +8,10 @@
 namespace ledgergate::gate {
 
 namespace {
-// A release is repeated when a late cancel hit it; a session whose release never succeeds is given up, which frees the lock.
+// A release is repeated when a late cancel hit it; a session whose release never succeeds is given up, which
+// frees the lock.
 constexpr unsigned max_release_tries = 100;
-}  // namespace
+} // namespace
 
 pin_strength engine_core::strength_of(sql::touch_kind touch) {
   switch (touch) {
@@ -36,7 +37,8 @@ bool engine_core::denied(sql::touch_kind touch) const {
 
 void engine_core::note_upgrade(pin_strength strength) {
   const bool shared_held = pin_known_ == pin_strength::shared || hold_.shared > 0;
-  if (strength == pin_strength::exclusive && shared_held) out_->notes.emplace_back().what = note::kind::upgrade;
+  if (strength == pin_strength::exclusive && shared_held)
+    out_->notes.emplace_back().what = note::kind::upgrade;
 }
 
 void engine_core::note_pin(note::kind what, pin_shape shape, std::string_view sqlstate) {
@@ -46,17 +48,18 @@ void engine_core::note_pin(note::kind what, pin_shape shape, std::string_view sq
   sqlstate.copy(seen.sqlstate, sizeof seen.sqlstate - 1);
 }
 
-void engine_core::inject_calls(std::string_view bytes, unsigned calls, reply_purpose purpose, pin_strength strength) {
+void engine_core::inject_calls(std::string_view bytes, unsigned calls, reply_purpose purpose,
+                               pin_strength strength) {
   out_->to_server.inject(bytes);
   for (unsigned i = 0; i < calls; ++i) {
     expected_reply& entry = queue_.push(reply_kind::function_call, reply_owner::proxy, purpose);
     entry.strength = strength;
-    entry.step = i + 1 == calls ? 1 : 0;   // the last call of the set completes it
+    entry.step = i + 1 == calls ? 1 : 0; // the last call of the set completes it
   }
 }
 
-// Only where a ReadyForQuery has said 'T' and nothing is in flight: with no transaction open the lock would be taken and
-// dropped again, and the statement behind it would run unpinned.
+// Only where a ReadyForQuery has said 'T' and nothing is in flight: with no transaction open the lock would
+// be taken and dropped again, and the statement behind it would run unpinned.
 void engine_core::inject_function_call_pin(pin_strength strength) {
   const lock_messages& locks = rules_->messages.of(strength);
   if (savepoint_possible()) {
@@ -81,7 +84,8 @@ void engine_core::inject_batch_pin(pin_strength strength, bool session_lock) {
   note_pin(note::kind::pin_injected, pin_shape::in_batch);
 }
 
-// Parse: String statement, String query, Int16 number of types. The client's text goes as it is, NUL included.
+// Parse: String statement, String query, Int16 number of types. The client's text goes as it is, NUL
+// included.
 void engine_core::inject_as_extended(pin_strength strength, std::string_view text) {
   const pin_messages& messages = rules_->messages;
   std::string parse = {'P'};
@@ -123,8 +127,8 @@ void engine_core::inject_envelope(pin_strength strength, bool in_batch) {
   note_pin(note::kind::pin_injected, pin_shape::envelope);
 }
 
-// F16: no lock call runs in a failed transaction, and this text first leaves it. So it is left for it, the hold is taken, and the
-// transaction is made to fail again: the text meets the state it was sent in.
+// F16: no lock call runs in a failed transaction, and this text first leaves it. So it is left for it, the
+// hold is taken, and the transaction is made to fail again: the text meets the state it was sent in.
 void engine_core::inject_envelope_from_failed(pin_strength strength) {
   const lock_messages& locks = rules_->messages.of(strength);
   begin_inquiry(strength, false, locks.session_call_count + 2);
@@ -148,16 +152,18 @@ void engine_core::finish_envelope() {
   answer_failed_envelope();
 }
 
-/// The client's message is answered with the error of what stood in front of it, and does not go to the server.
+/// The client's message is answered with the error of what stood in front of it, and does not go to the
+/// server.
 void engine_core::answer_failed_envelope() {
   wait_ = wait_for::nothing;
   out_->resume_client = true;
   out_->to_client.inject(envelope_.error);
   if (envelope_.in_batch) {
-    discard_to_sync_ = true;   // the client's batch ends here; its Sync goes to the server
+    discard_to_sync_ = true; // the client's batch ends here; its Sync goes to the server
   } else {
     discard_front_ = true;
-    if (finish_client_ready(status_) == fate::forward) out_->to_client.inject(protocol::make_ready_for_query(status_));
+    if (finish_client_ready(status_) == fate::forward)
+      out_->to_client.inject(protocol::make_ready_for_query(status_));
   }
 }
 
@@ -166,12 +172,14 @@ void engine_core::inject_release() {
     for (unsigned i = 0; i < times; ++i) {
       if (kind_ == session_kind::replication) {
         out_->to_server.inject(locks.session_release_query);
-        expected_reply& entry = queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::hold_release);
+        expected_reply& entry =
+            queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::hold_release);
         entry.strength = strength;
         entry.step = 1;
         ++hold_.releasing;
       } else {
-        inject_calls(locks.session_release_calls, locks.session_release_call_count, reply_purpose::hold_release, strength);
+        inject_calls(locks.session_release_calls, locks.session_release_call_count,
+                     reply_purpose::hold_release, strength);
         hold_.releasing += locks.session_release_call_count;
       }
     }
@@ -184,8 +192,8 @@ void engine_core::inject_release() {
   ++release_tries_;
 }
 
-// A late cancel hit it, or the COMMIT in front failed, or it was skipped: what it should have given back is still owed. The calls
-// of one set are counted as one.
+// A late cancel hit it, or the COMMIT in front failed, or it was skipped: what it should have given back is
+// still owed. The calls of one set are counted as one.
 void engine_core::note_failed_release(const expected_reply& entry, bool failed) {
   release_set_failed_ = release_set_failed_ || failed;
   if (entry.step != 1) return;
@@ -220,26 +228,31 @@ void engine_core::refuse_simple(std::string_view sqlstate, std::string_view mess
   const pin_messages& messages = rules_->messages;
   const bool replication = kind_ == session_kind::replication;
   out_->to_server.inject(replication ? messages.failing_query : messages.failing_call);
-  expected_reply& entry = queue_.push(replication ? reply_kind::query : reply_kind::function_call, reply_owner::proxy,
-                                      reply_purpose::refuse);
-  entry.name = std::make_shared<const std::string>(protocol::make_error_response("ERROR", sqlstate, message, hint));
+  expected_reply& entry = queue_.push(replication ? reply_kind::query : reply_kind::function_call,
+                                      reply_owner::proxy, reply_purpose::refuse);
+  entry.name =
+      std::make_shared<const std::string>(protocol::make_error_response("ERROR", sqlstate, message, hint));
   note_refusal(sqlstate);
   batch_ = {};
 }
 
 void engine_core::note_refusal(std::string_view sqlstate) {
   note& refused = out_->notes.emplace_back();
-  refused.what = sqlstate == "42501" ? note::kind::denied : sqlstate == "40001" ? note::kind::stale : note::kind::refused;
+  refused.what = sqlstate == "42501"   ? note::kind::denied
+                 : sqlstate == "40001" ? note::kind::stale
+                                       : note::kind::refused;
   refused.label = "cannot_be_pinned_here";
 }
 
-void engine_core::refuse_in_batch(std::string_view sqlstate, std::string_view message, std::string_view hint) {
+void engine_core::refuse_in_batch(std::string_view sqlstate, std::string_view message,
+                                  std::string_view hint) {
   out_->to_server.inject(rules_->messages.failing_bind);
   expected_reply& entry = queue_.push(reply_kind::bind, reply_owner::proxy, reply_purpose::refuse);
-  entry.name = std::make_shared<const std::string>(protocol::make_error_response("ERROR", sqlstate, message, hint));
+  entry.name =
+      std::make_shared<const std::string>(protocol::make_error_response("ERROR", sqlstate, message, hint));
   batch_.bound = true;
   batch_.refused = true;
   note_refusal(sqlstate);
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -11,7 +11,8 @@ namespace backend = protocol::backend;
 
 namespace {
 
-// as_extended: Close Close | pin: Close Parse Bind Execute Close Close | the client's Parse Bind Describe Execute Close Sync.
+// as_extended: Close Close | pin: Close Parse Bind Execute Close Close | the client's Parse Bind Describe
+// Execute Close Sync.
 constexpr std::uint8_t as_extended_pin_first = 2;
 constexpr std::uint8_t as_extended_pin_execute = 5;
 constexpr std::uint8_t as_extended_client_parse = 8;
@@ -43,11 +44,12 @@ bool waits_for(reply_purpose purpose) {
   return false;
 }
 
-/// What each step of the pin in a batch is answered with; the row of the pin comes before its CommandComplete.
+/// What each step of the pin in a batch is answered with; the row of the pin comes before its
+/// CommandComplete.
 constexpr char pin_batch_replies[6] = {'3', '1', '2', 'C', '3', '3'};
 constexpr std::uint8_t pin_batch_execute = 3;
 
-}  // namespace
+} // namespace
 
 // Every way an entry leaves the queue goes through here, so that the counts stay true.
 void engine_core::drop_front() {
@@ -70,7 +72,8 @@ engine_core::fate engine_core::mismatch() {
 void engine_core::settle_front(char tag) {
   while (!queue_.empty()) {
     const expected_reply& entry = queue_.front();
-    const bool eaten = entry.maybe_eaten && (tag != backend::ready_for_query) && !leftovers_only(queue_.size());
+    const bool eaten =
+        entry.maybe_eaten && (tag != backend::ready_for_query) && !leftovers_only(queue_.size());
     if (entry.kind != reply_kind::copy_end && !eaten) return;
     drop_front();
   }
@@ -87,12 +90,13 @@ engine_core::fate engine_core::on_notice() {
 
 engine_core::fate engine_core::on_error(const frame& message) {
   const std::string_view severity = protocol::error_field(message.body, 'V');
-  if (severity == "FATAL" || severity == "PANIC") return fate::forward;   // the session ends with these words
+  if (severity == "FATAL" || severity == "PANIC") return fate::forward; // the session ends with these words
   settle_front(message.tag);
   if (queue_.empty() || skipping_) return fate::forward;
   expected_reply& entry = queue_.front();
   if (entry.kind == reply_kind::sync) {
-    // F23: a deferred constraint reports at Sync. The end of a COPY that failed may have been read as a Sync as well.
+    // F23: a deferred constraint reports at Sync. The end of a COPY that failed may have been read as a Sync
+    // as well.
     entry.failed = true;
     return fate::forward;
   }
@@ -115,7 +119,8 @@ engine_core::fate engine_core::on_error(const frame& message) {
       if (entry.session_lock) hold_.doubtful(entry.strength);
       note_pin(note::kind::pin_failed, pin_shape::in_batch, sqlstate);
     } else {
-      if (entry.step < as_extended_client_parse) note_pin(note::kind::pin_failed, pin_shape::as_extended, sqlstate);
+      if (entry.step < as_extended_client_parse)
+        note_pin(note::kind::pin_failed, pin_shape::as_extended, sqlstate);
       if (entry.step >= as_extended_client_bind && entry.step <= as_extended_client_close)
         owed_close_unnamed_ = !unnamed_closed_behind_;
     }
@@ -155,8 +160,8 @@ engine_core::fate engine_core::on_error(const frame& message) {
   return decided;
 }
 
-/// After an error in a batch the server skips everything up to the next Sync: those entries and what they would have
-/// changed are dropped.
+/// After an error in a batch the server skips everything up to the next Sync: those entries and what they
+/// would have changed are dropped.
 void engine_core::fail_batch() {
   bool owes_ready = false;
   while (!queue_.empty() && queue_.front().kind != reply_kind::sync) {
@@ -184,8 +189,8 @@ void engine_core::fail_batch() {
   batch_.held = pin_strength::none;
   if (!queue_.empty()) return;
   if (owes_ready) {
-    // The client sent a simple Query behind an un-Synced batch and waits for its ReadyForQuery; the server skipped it
-    // because the pin in front of it failed.
+    // The client sent a simple Query behind an un-Synced batch and waits for its ReadyForQuery; the server
+    // skipped it because the pin in front of it failed.
     out_->to_server.inject(rules_->messages.sync);
     queue_.push(reply_kind::sync, reply_owner::client);
     batch_ = {};
@@ -232,7 +237,8 @@ engine_core::fate engine_core::on_reply(const frame& message) {
   }
 
   const bool ours = entry.owner == reply_owner::proxy;
-  if (message.tag == backend::copy_in_response || message.tag == backend::copy_both_response) on_copy_response();
+  if (message.tag == backend::copy_in_response || message.tag == backend::copy_both_response)
+    on_copy_response();
   if (message.tag == backend::command_complete) {
     if (ours && entry.purpose != reply_purpose::leave_failed) return on_function_result({});
     if (const auto tag = protocol::decode_command_complete(message.body)) on_command_tag(*tag, entry);
@@ -248,8 +254,8 @@ engine_core::fate engine_core::on_reply(const frame& message) {
       }
     }
   }
-  const bool done = message.tag == backend::command_complete || message.tag == backend::empty_query_response ||
-                    message.tag == backend::portal_suspended;
+  const bool done = message.tag == backend::command_complete ||
+                    message.tag == backend::empty_query_response || message.tag == backend::portal_suspended;
   if (queue_.front().kind == reply_kind::execute && done) drop_front();
   return ours ? fate::discard : fate::forward;
 }
@@ -301,7 +307,7 @@ engine_core::fate engine_core::on_pin_batch_reply(char tag) {
 
 engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
   expected_reply& entry = queue_.front();
-  if (entry.failed) return mismatch();   // only ReadyForQuery may follow
+  if (entry.failed) return mismatch(); // only ReadyForQuery may follow
   const auto step_if = [&](bool right) {
     if (!right) return mismatch();
     ++entry.step;
@@ -321,8 +327,9 @@ engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
   case as_extended_client_parse: return step_if(tag == backend::parse_complete);
   case as_extended_client_bind: return step_if(tag == backend::bind_complete);
   case as_extended_client_describe:
-    if (step_if(tag == backend::row_description || tag == backend::no_data) != fate::discard) return mismatch();
-    return tag == backend::row_description ? fate::forward : fate::discard;   // a simple query has no NoData
+    if (step_if(tag == backend::row_description || tag == backend::no_data) != fate::discard)
+      return mismatch();
+    return tag == backend::row_description ? fate::forward : fate::discard; // a simple query has no NoData
   case as_extended_client_execute:
     if (tag == backend::data_row) return fate::forward;
     if (tag != backend::command_complete) return mismatch();
@@ -336,8 +343,8 @@ engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
   }
 }
 
-/// Parameter changes and notifications are sent when the transaction is over, right before ReadyForQuery: then CommandComplete
-/// goes out in front of them, as with a simple query.
+/// Parameter changes and notifications are sent when the transaction is over, right before ReadyForQuery:
+/// then CommandComplete goes out in front of them, as with a simple query.
 void engine_core::release_command_complete() {
   if (queue_.empty() || queue_.front().kind != reply_kind::as_extended) return;
   if (queue_.front().failed || queue_.front().step != as_extended_done) return;
@@ -359,6 +366,7 @@ void engine_core::on_command_tag(std::string_view tag, expected_reply& entry) {
     if (entry.next_prepare >= prepares.size()) return;
     statement_class statement;
     statement.touch = prepares[entry.next_prepare].touch;
+    statement.reason = sql::touch_reason::table;
     statement.isolation = entry.sql_names->isolation;
     names_.define(prepares[entry.next_prepare].name, statement);
     ++entry.next_prepare;
@@ -370,4 +378,4 @@ void engine_core::on_command_tag(std::string_view tag, expected_reply& entry) {
   }
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

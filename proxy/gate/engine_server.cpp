@@ -28,9 +28,10 @@ bool looked_at_whole(char tag) {
   }
 }
 
-}  // namespace
+} // namespace
 
-engine_core::engine_core(std::shared_ptr<const gate_rules> rules, session_kind kind, statement_counters& counters)
+engine_core::engine_core(std::shared_ptr<const gate_rules> rules, session_kind kind,
+                         statement_counters& counters)
     : rules_(std::move(rules)), kind_(kind), counters_(counters) {}
 
 std::size_t engine_core::on_server_bytes(std::string_view bytes, actions& out) {
@@ -129,7 +130,7 @@ void engine_core::on_copy_response() {
   for (std::size_t i = 1; i < queue_.size(); ++i) {
     expected_reply& entry = queue_.at(i);
     if (entry.kind == reply_kind::copy_end) copy_in_open_ = false;
-    if (entry.kind != reply_kind::sync) return;   // anything else ends the connection, in the server's words
+    if (entry.kind != reply_kind::sync) return; // anything else ends the connection, in the server's words
     entry.maybe_eaten = true;
   }
 }
@@ -192,8 +193,8 @@ engine_core::fate engine_core::on_ready_for_query(const frame& message) {
   return finish_client_ready(status_);
 }
 
-/// The client's ReadyForQuery: it goes out now, or is held back until a session-level hold has been given back, so that
-/// nobody sees the lock after this client was told that it is done.
+/// The client's ReadyForQuery: it goes out now, or is held back until a session-level hold has been given
+/// back, so that nobody sees the lock after this client was told that it is done.
 engine_core::fate engine_core::finish_client_ready(char status) {
   if (status != 'I') return fate::forward;
   if (hold_.releasing > 0 && !batch_.open) {
@@ -242,8 +243,12 @@ bool engine_core::base_known() const { return !batch_.open || leftovers_only(bat
 
 bool engine_core::replies_outstanding() const { return starting_ || !idle() || skipping_ || batch_.open; }
 
+bool engine_core::awaits_client() const {
+  return starting_ ? authentication_asks_ : skipping_ || batch_.open || copy_in_open_;
+}
+
 bool engine_core::pinned() const {
   return pin_known_ != pin_strength::none || hold_.any() || hold_.releasing > 0 || pins_in_flight_ > 0;
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

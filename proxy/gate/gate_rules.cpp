@@ -8,12 +8,13 @@ std::shared_ptr<const gate_rules> make_gate_rules(const config::settings& settin
   rules->in_band_transitions = settings.gate.in_band_transitions;
   rules->max_buffered_statement_bytes = settings.limits.max_buffered_statement_bytes;
   const config::endpoint& admin = settings.admin.address;
-  rules->admin_hint = "Change the mode through the admin port of ledgergate at " +
-                      (admin.is_unix() ? "unix:" + admin.unix_path : admin.host + ":" + std::to_string(admin.port)) +
-                      ", for instance with gatectl flip.";
+  rules->admin_hint =
+      "Change the mode through the admin port of ledgergate at " +
+      (admin.is_unix() ? "unix:" + admin.unix_path : admin.host + ":" + std::to_string(admin.port)) +
+      ", for instance with gatectl flip.";
   rules->messages = make_pin_messages(settings.gate.lock_key, settings.gate.applier_lock_key);
   rules->classifier = std::make_shared<const sql::classifier>(settings);
   return rules;
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -15,7 +15,7 @@ struct gate_rules {
   config::gate_mode mode = config::gate_mode::enforce;
   config::in_band_policy in_band_transitions = config::in_band_policy::exclusive;
   std::size_t max_buffered_statement_bytes = 16 * 1024 * 1024;
-  std::string admin_hint;   ///< hint of the error that denies an in-band transition: where the admin port is
+  std::string admin_hint; ///< hint of the error that denies an in-band transition: where the admin port is
   pin_messages messages;
   std::shared_ptr<const sql::classifier> classifier;
 };
@@ -23,4 +23,4 @@ struct gate_rules {
 /// Never null.
 std::shared_ptr<const gate_rules> make_gate_rules(const config::settings&);
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -29,8 +29,9 @@ std::optional<snapshot> decode_snapshot(std::string_view binary) {
   out.xmax = int64();
   if (!in.ok() || in.rest().size() != count * 8) return std::nullopt;
   out.in_progress.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) out.in_progress.push_back(int64());
+  for (std::size_t i = 0; i < count; ++i)
+    out.in_progress.push_back(int64());
   return out;
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

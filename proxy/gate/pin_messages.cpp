@@ -20,8 +20,8 @@ constexpr std::uint32_t pg_current_snapshot = 5061;
 constexpr std::uint32_t advisory_xact_lock = 3089;
 constexpr std::uint32_t advisory_xact_lock_shared = 3090;
 
-// The proxy's own statement and portal. A client that uses this very name would be at odds with it, as with any other client
-// library of the connection that keeps names of its own.
+// The proxy's own statement and portal. A client that uses this very name would be at odds with it, as with
+// any other client library of the connection that keeps names of its own.
 constexpr std::string_view pin_name = "_ledgergate_pin";
 constexpr std::string_view missing_name = "_ledgergate_refuses";
 
@@ -33,7 +33,8 @@ struct lock_call {
 
 std::string calls(const std::vector<lock_call>& locks) {
   std::string out;
-  for (const lock_call& lock : locks) out += protocol::make_function_call(lock.oid, lock.key);
+  for (const lock_call& lock : locks)
+    out += protocol::make_function_call(lock.oid, lock.key);
   return out;
 }
 
@@ -41,7 +42,8 @@ std::string select_text(const std::vector<lock_call>& locks) {
   std::string text = "SELECT ";
   for (const lock_call& lock : locks) {
     if (text.size() > 7) text += ", ";
-    text += "pg_catalog." + std::string(lock.function) + "('" + std::to_string(lock.key) + "'::pg_catalog.int8)";
+    text +=
+        "pg_catalog." + std::string(lock.function) + "('" + std::to_string(lock.key) + "'::pg_catalog.int8)";
   }
   return text;
 }
@@ -82,7 +84,7 @@ lock_messages make(const std::vector<lock_call>& transaction, const std::vector<
   return out;
 }
 
-}  // namespace
+} // namespace
 
 pin_messages make_pin_messages(std::int64_t lock_key, std::optional<std::int64_t> applier_lock_key) {
   pin_messages out;
@@ -122,4 +124,4 @@ pin_messages make_pin_messages(std::int64_t lock_key, std::optional<std::int64_t
   return out;
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -1,4 +1,5 @@
-// When and how to pin: the one table that decides, as pure functions. The rows are explained in README.md of this folder.
+// When and how to pin: the one table that decides, as pure functions. The rows are explained in README.md of
+// this folder.
 #pragma once
 
 #include <cstdint>
@@ -8,43 +9,43 @@
 namespace ledgergate::gate {
 
 enum class pin_plan : std::uint8_t {
-  forward,       ///< nothing to do: pinned already, or a failed transaction in which the statement fails by itself
+  forward, ///< nothing to do: pinned already, or a failed transaction in which the statement fails by itself
   function_call, ///< FunctionCall of the transaction-level lock, in the same write
-  in_batch,      ///< Parse/Bind/Execute of the lock inside the client's batch: right in every transaction state
-  in_batch_with_session,  ///< the same, session-level lock as well
-  as_extended,   ///< the client's text through the extended protocol, behind the lock
-  envelope,      ///< session-level lock, confirmed before the message goes on
-  envelope_from_failed,   ///< an envelope in a failed transaction that the text itself leaves (F16)
-  wait_idle,     ///< the state is only predicted: hold the message until every reply is in
-  wait_base,     ///< the state before this batch is only predicted: hold until it is known
-  refuse,        ///< cannot be pinned in this place: answered with an error
+  in_batch, ///< Parse/Bind/Execute of the lock inside the client's batch: right in every transaction state
+  in_batch_with_session, ///< the same, session-level lock as well
+  as_extended,           ///< the client's text through the extended protocol, behind the lock
+  envelope,              ///< session-level lock, confirmed before the message goes on
+  envelope_from_failed,  ///< an envelope in a failed transaction that the text itself leaves (F16)
+  wait_idle,             ///< the state is only predicted: hold the message until every reply is in
+  wait_base,             ///< the state before this batch is only predicted: hold until it is known
+  refuse,                ///< cannot be pinned in this place: answered with an error
 };
 
 /// A simple Query or a client's FunctionCall that needs a pin it does not have.
 struct simple_situation {
-  bool replies_outstanding = false;      ///< anything in flight: the state is a prediction
-  bool batch_open = false;               ///< extended messages were sent and no Sync yet
-  bool function_call = false;            ///< the client's own FunctionCall
-  bool replication = false;              ///< neither FunctionCall nor the extended protocol exists here
-  char status = 'I';                     ///< letter of the last ReadyForQuery
+  bool replies_outstanding = false; ///< anything in flight: the state is a prediction
+  bool batch_open = false;          ///< extended messages were sent and no Sync yet
+  bool function_call = false;       ///< the client's own FunctionCall
+  bool replication = false;         ///< neither FunctionCall nor the extended protocol exists here
+  char status = 'I';                ///< letter of the last ReadyForQuery
   sql::text_shape shape = sql::text_shape::unknown;
   bool has_transaction_control = false;
-  sql::control_kind first = sql::control_kind::none;   ///< the first statement of the text
-  bool may_wait = true;                  ///< false while COPY data is expected: waiting would never end
+  sql::control_kind first = sql::control_kind::none; ///< the first statement of the text
+  bool may_wait = true; ///< false while COPY data is expected: waiting would never end
 };
 pin_plan plan_simple(const simple_situation&);
 
 /// A Bind or Execute that needs a pin it does not have.
 struct batch_situation {
-  bool base_known = true;          ///< every reply to what was sent before this batch is in
-  char base_status = 'I';          ///< valid when base_known
-  bool begin_in_batch = false;     ///< BEGIN was executed earlier in this batch
-  bool end_in_batch = false;       ///< COMMIT, ROLLBACK or something unknown was executed earlier in this batch
-  bool bound_in_batch = false;     ///< anything was bound or executed earlier in this batch
+  bool base_known = true;      ///< every reply to what was sent before this batch is in
+  char base_status = 'I';      ///< valid when base_known
+  bool begin_in_batch = false; ///< BEGIN was executed earlier in this batch
+  bool end_in_batch = false;   ///< COMMIT, ROLLBACK or something unknown was executed earlier in this batch
+  bool bound_in_batch = false; ///< anything was bound or executed earlier in this batch
   bool savepoint_possible = false;
   bool plain_dml = true;
   bool may_commit_inside = false;
 };
 pin_plan plan_batch(const batch_situation&);
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -8,14 +8,14 @@ namespace ledgergate::gate {
 namespace {
 
 constexpr std::array<std::string_view, 9> commands = {
-    "IDENTIFY_SYSTEM",     "START_REPLICATION", "CREATE_REPLICATION_SLOT", "DROP_REPLICATION_SLOT",
-    "BASE_BACKUP",         "TIMELINE_HISTORY",  "READ_REPLICATION_SLOT",   "UPLOAD_MANIFEST",
-    "ALTER_REPLICATION_SLOT"};
+    "IDENTIFY_SYSTEM",       "START_REPLICATION", "CREATE_REPLICATION_SLOT",
+    "DROP_REPLICATION_SLOT", "BASE_BACKUP",       "TIMELINE_HISTORY",
+    "READ_REPLICATION_SLOT", "UPLOAD_MANIFEST",   "ALTER_REPLICATION_SLOT"};
 
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 bool is_word(char c) { return (upper(c) >= 'A' && upper(c) <= 'Z') || c == '_'; }
 
-}  // namespace
+} // namespace
 
 bool is_replication_command(std::string_view text) {
   const std::size_t start = text.find_first_not_of(" \t\r\n\f\v");
@@ -29,4 +29,4 @@ bool is_replication_command(std::string_view text) {
   });
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -1,4 +1,5 @@
-// Commands of the streaming replication protocol (PostgreSQL manual, "Streaming Replication Protocol"): no SQL, never pinned.
+// Commands of the streaming replication protocol (PostgreSQL manual, "Streaming Replication Protocol"): no
+// SQL, never pinned.
 #pragma once
 
 #include <string_view>
@@ -8,4 +9,4 @@ namespace ledgergate::gate {
 /// Whether a simple Query on a replication connection is a replication command, by its first word.
 bool is_replication_command(std::string_view text);
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -6,7 +6,7 @@
 namespace ledgergate::gate {
 
 namespace {
-constexpr std::size_t first_capacity = 8;   // a power of two, as every later one
+constexpr std::size_t first_capacity = 8; // a power of two, as every later one
 }
 
 expected_reply& reply_queue::push(reply_kind kind, reply_owner owner, reply_purpose purpose) {
@@ -29,15 +29,17 @@ void reply_queue::pop() {
 }
 
 void reply_queue::remove(std::size_t index) {
-  for (std::size_t i = index; i > 0; --i) at(i) = std::move(at(i - 1));
+  for (std::size_t i = index; i > 0; --i)
+    at(i) = std::move(at(i - 1));
   pop();
 }
 
 void reply_queue::grow() {
   std::vector<expected_reply> larger(std::max(first_capacity, ring_.size() * 2));
-  for (std::size_t i = 0; i < size_; ++i) larger[i] = std::move(at(i));
+  for (std::size_t i = 0; i < size_; ++i)
+    larger[i] = std::move(at(i));
   ring_ = std::move(larger);
   head_ = 0;
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

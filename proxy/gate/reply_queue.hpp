@@ -1,4 +1,5 @@
-// What a session expects the server to answer, in order: whose each reply is, what ends it, and what it changes.
+// What a session expects the server to answer, in order: whose each reply is, what ends it, and what it
+// changes.
 #pragma once
 
 #include <cstddef>
@@ -12,37 +13,40 @@
 namespace ledgergate::gate {
 
 enum class reply_kind : std::uint8_t {
-  query,          ///< everything up to ReadyForQuery
-  function_call,  ///< FunctionCallResponse or ErrorResponse, then ReadyForQuery
-  parse,          ///< ParseComplete
-  bind,           ///< BindComplete
-  describe,       ///< [ParameterDescription,] RowDescription or NoData
-  execute,        ///< rows or COPY, then CommandComplete, EmptyQueryResponse or PortalSuspended
-  close,          ///< CloseComplete
-  sync,           ///< ReadyForQuery
-  copy_end,       ///< CopyDone or CopyFail: answered by nothing of its own; marks the place for the Syncs before it (F1 of COPY)
-  pin_batch,      ///< the pin inside a batch: 3 1 2 D C 3 3
-  as_extended,    ///< the client's simple query behind a pin, sent through the extended protocol, up to ReadyForQuery
+  query,         ///< everything up to ReadyForQuery
+  function_call, ///< FunctionCallResponse or ErrorResponse, then ReadyForQuery
+  parse,         ///< ParseComplete
+  bind,          ///< BindComplete
+  describe,      ///< [ParameterDescription,] RowDescription or NoData
+  execute,       ///< rows or COPY, then CommandComplete, EmptyQueryResponse or PortalSuspended
+  close,         ///< CloseComplete
+  sync,          ///< ReadyForQuery
+  copy_end, ///< CopyDone or CopyFail: answered by nothing of its own; marks the place for the Syncs before it
+            ///< (F1 of COPY)
+  pin_batch,   ///< the pin inside a batch: 3 1 2 D C 3 3
+  as_extended, ///< the client's simple query behind a pin, sent through the extended protocol, up to
+               ///< ReadyForQuery
 };
 
 enum class reply_owner : std::uint8_t { client, proxy };
 
 enum class reply_purpose : std::uint8_t {
   none,
-  pin,            ///< transaction-level lock in front of a client's message
-  hold_with_pin,  ///< session-level lock in front of a client's message, not waited for (a savepoint may be open)
-  hold_acquire,   ///< session-level lock of an envelope: the client side waits for it
-  leave_failed,   ///< the failed transaction rolled back, for an envelope
-  fail_again,     ///< and failed again, so that the client's text meets what it was sent for
-  hold_release,   ///< a session-level lock given back
-  refuse,         ///< fails on purpose; its error is replaced by ours and is the client's
-  learn_default,       ///< the session's default isolation level
-  examine_level,       ///< the open transaction's isolation level
-  examine_read_only,   ///< whether it is READ ONLY
-  prove_hold,          ///< session-level lock, pin and snapshot in front of a touch at REPEATABLE READ or SERIALIZABLE
+  pin,           ///< transaction-level lock in front of a client's message
+  hold_with_pin, ///< session-level lock in front of a client's message, not waited for (a savepoint may be
+                 ///< open)
+  hold_acquire,  ///< session-level lock of an envelope: the client side waits for it
+  leave_failed,  ///< the failed transaction rolled back, for an envelope
+  fail_again,    ///< and failed again, so that the client's text meets what it was sent for
+  hold_release,  ///< a session-level lock given back
+  refuse,        ///< fails on purpose; its error is replaced by ours and is the client's
+  learn_default, ///< the session's default isolation level
+  examine_level, ///< the open transaction's isolation level
+  examine_read_only, ///< whether it is READ ONLY
+  prove_hold, ///< session-level lock, pin and snapshot in front of a touch at REPEATABLE READ or SERIALIZABLE
   prove_pin,
   prove_snapshot,
-  tidy,           ///< a Close owed to the client's unnamed statement
+  tidy, ///< a Close owed to the client's unnamed statement
 };
 
 struct expected_reply {
@@ -50,19 +54,21 @@ struct expected_reply {
   reply_owner owner = reply_owner::client;
   reply_purpose purpose = reply_purpose::none;
   pin_strength strength = pin_strength::none;
-  bool session_lock = false;     ///< a pin_batch or as_extended that takes session-level locks as well
-  bool may_drop_pin = false;     ///< may end the transaction or roll back to a savepoint
-  bool redefines_names = false;  ///< PREPARE, DEALLOCATE or DISCARD by SQL: until it is answered no name means what it did
-  bool failed = false;           ///< its ErrorResponse was seen
-  bool drop_error = false;       ///< the client already has the pin's error in its place
-  bool sync_on_skip = false;     ///< a simple Query inside an un-Synced batch: skipped after an error, it still needs a ReadyForQuery
-  bool maybe_eaten = false;      ///< a Sync that the server may have read as part of COPY data
-  bool copying_in = false;       ///< CopyInResponse or CopyBothResponse was seen
-  std::uint8_t step = 0;         ///< progress of pin_batch and as_extended
-  std::uint16_t next_prepare = 0;      ///< PREPARE tags seen, and
-  std::uint16_t next_deallocate = 0;   ///< DEALLOCATE tags seen, of sql_names
-  named_statement* statement = nullptr;              ///< parse
-  std::shared_ptr<const std::string> name;           ///< close: the statement's name
+  bool session_lock = false; ///< a pin_batch or as_extended that takes session-level locks as well
+  bool may_drop_pin = false; ///< may end the transaction or roll back to a savepoint
+  bool redefines_names =
+      false; ///< PREPARE, DEALLOCATE or DISCARD by SQL: until it is answered no name means what it did
+  bool failed = false;       ///< its ErrorResponse was seen
+  bool drop_error = false;   ///< the client already has the pin's error in its place
+  bool sync_on_skip = false; ///< a simple Query inside an un-Synced batch: skipped after an error, it still
+                             ///< needs a ReadyForQuery
+  bool maybe_eaten = false;  ///< a Sync that the server may have read as part of COPY data
+  bool copying_in = false;   ///< CopyInResponse or CopyBothResponse was seen
+  std::uint8_t step = 0;     ///< progress of pin_batch and as_extended
+  std::uint16_t next_prepare = 0;          ///< PREPARE tags seen, and
+  std::uint16_t next_deallocate = 0;       ///< DEALLOCATE tags seen, of sql_names
+  named_statement* statement = nullptr;    ///< parse
+  std::shared_ptr<const std::string> name; ///< close: the statement's name
   std::shared_ptr<const sql::text_verdict> sql_names;
 };
 
@@ -90,4 +96,4 @@ class reply_queue {
   std::size_t size_ = 0;
 };
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -6,7 +6,8 @@
 
 namespace ledgergate::gate {
 
-session_engine::session_engine(std::shared_ptr<const gate_rules> rules, session_kind kind, statement_counters& counters)
+session_engine::session_engine(std::shared_ptr<const gate_rules> rules, session_kind kind,
+                               statement_counters& counters)
     : core_(std::make_unique<engine_core>(std::move(rules), kind, counters)) {}
 
 session_engine::~session_engine() = default;
@@ -28,7 +29,8 @@ std::size_t session_engine::client_bytes_wanted() const { return core_->client_b
 std::size_t session_engine::server_bytes_wanted() const { return core_->server_bytes_wanted(); }
 bool session_engine::is_raw() const { return core_->is_raw(); }
 bool session_engine::replies_outstanding() const { return core_->replies_outstanding(); }
+bool session_engine::awaits_client() const { return core_->awaits_client(); }
 char session_engine::transaction_status() const { return core_->transaction_status(); }
 bool session_engine::pinned() const { return core_->pinned(); }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -5,14 +5,16 @@
 
 namespace ledgergate::gate {
 
-/// Advisory locks of a session are counted by the server, and so they are here: the client may take and release the same key itself.
+/// Advisory locks of a session are counted by the server, and so they are here: the client may take and
+/// release the same key itself.
 struct session_hold {
-  unsigned shared = 0;            ///< granted to the proxy and not yet given back
-  unsigned exclusive = 0;         ///< gate and applier key together
-  unsigned doubtful_shared = 0;   ///< an attempt failed, but the lock may have been granted just before (a late cancel)
+  unsigned shared = 0;    ///< granted to the proxy and not yet given back
+  unsigned exclusive = 0; ///< gate and applier key together
+  unsigned doubtful_shared =
+      0; ///< an attempt failed, but the lock may have been granted just before (a late cancel)
   unsigned doubtful_exclusive = 0;
-  unsigned releasing = 0;         ///< release calls in flight
-  bool maybe_lost = false;        ///< the client ran something that drops session-level locks
+  unsigned releasing = 0;  ///< release calls in flight
+  bool maybe_lost = false; ///< the client ran something that drops session-level locks
 
   bool any() const { return shared + exclusive + doubtful_shared + doubtful_exclusive > 0; }
 
@@ -27,7 +29,9 @@ struct session_hold {
     maybe_lost = false;
     ++(what == pin_strength::exclusive ? exclusive : shared);
   }
-  void doubtful(pin_strength what) { ++(what == pin_strength::exclusive ? doubtful_exclusive : doubtful_shared); }
+  void doubtful(pin_strength what) {
+    ++(what == pin_strength::exclusive ? doubtful_exclusive : doubtful_shared);
+  }
 };
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -11,7 +11,7 @@ constexpr std::size_t compared_name_bytes = 63;
 
 std::string_view compared(std::string_view name) { return name.substr(0, compared_name_bytes); }
 
-}  // namespace
+} // namespace
 
 bool statement_class::may_drop_pin() const {
   if (control_unknown) return true;
@@ -36,11 +36,13 @@ statement_class class_of(const sql::text_verdict& verdict) {
   statement_class out;
   out.touch = verdict.touch;
   out.reason = verdict.reason;
-  out.plain_dml = verdict.shape == sql::text_shape::plain_dml || verdict.shape == sql::text_shape::dml_with_params;
+  out.plain_dml =
+      verdict.shape == sql::text_shape::plain_dml || verdict.shape == sql::text_shape::dml_with_params;
   out.may_commit_inside = verdict.may_commit_inside;
   out.drops_session_locks = verdict.drops_session_locks;
   out.isolation = verdict.isolation;
-  if (!verdict.prepares.empty() || !verdict.executes.empty() || !verdict.deallocates.empty() || verdict.forgets_statements)
+  if (!verdict.prepares.empty() || !verdict.executes.empty() || !verdict.deallocates.empty() ||
+      verdict.forgets_statements)
     out.sql_names = std::make_shared<const sql::text_verdict>(verdict);
   return out;
 }
@@ -69,7 +71,7 @@ statement_names::statement_names() {
 }
 
 named_statement* statement_names::begin_parse(std::string_view name, const statement_class& statement,
-                                                unsigned batch) {
+                                              unsigned batch) {
   auto at = statements_.find(compared(name));
   if (at == statements_.end()) {
     at = statements_.try_emplace(std::string(compared(name))).first;
@@ -167,4 +169,4 @@ std::optional<statement_class> portals::find(std::string_view name) const {
   return at->second;
 }
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

@@ -1,6 +1,7 @@
 // Prepared statements and portals of one session and what each does to the gate.
-// Protocol-level Parse and SQL-level PREPARE share one namespace on the server, and so they do here. A name changes its class
-// only when the server's success is seen; until then a look-up answers for the old and the new class at once.
+// Protocol-level Parse and SQL-level PREPARE share one namespace on the server, and so they do here. A name
+// changes its class only when the server's success is seen; until then a look-up answers for the old and the
+// new class at once.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,11 @@ namespace ledgergate::gate {
 struct statement_class {
   sql::touch_kind touch = sql::touch_kind::none;
   sql::touch_reason reason = sql::touch_reason::not_mentioned;
-  bool plain_dml = true;             ///< may be pinned in its batch whatever the transaction state is
-  bool may_commit_inside = false;    ///< CALL, DO: outside a transaction block only a session-level hold survives it
+  bool plain_dml = true; ///< may be pinned in its batch whatever the transaction state is
+  bool may_commit_inside =
+      false; ///< CALL, DO: outside a transaction block only a session-level hold survives it
   bool drops_session_locks = false;
-  bool control_unknown = false;      ///< two classes are possible and differ in their transaction control
+  bool control_unknown = false; ///< two classes are possible and differ in their transaction control
   sql::control_kind control = sql::control_kind::none;
   sql::isolation_mention isolation = sql::isolation_mention::none;
   /// Names in PREPARE, EXECUTE and DEALLOCATE statements; null for nearly every statement.
@@ -43,9 +45,9 @@ struct named_statement {
   std::optional<statement_class> current;
   struct parse {
     statement_class statement;
-    unsigned batch;                  ///< in which batch it was sent
+    unsigned batch; ///< in which batch it was sent
   };
-  std::vector<parse> pending;            ///< Parse messages sent and not yet answered, oldest first
+  std::vector<parse> pending; ///< Parse messages sent and not yet answered, oldest first
   std::string_view name;
 };
 
@@ -65,9 +67,9 @@ class statement_names {
   /// DEALLOCATE ALL or DISCARD ALL succeeded. Statements whose Parse is under way stay pending.
   void forget_all();
 
-  /// What the name means to a message of this batch. The last Parse of the same batch decides alone: if it fails, the message
-  /// is skipped. Of an earlier batch the old and the new class both count. Nothing when nothing is known of the name. The
-  /// server cuts names at 63 bytes when it compares them.
+  /// What the name means to a message of this batch. The last Parse of the same batch decides alone: if it
+  /// fails, the message is skipped. Of an earlier batch the old and the new class both count. Nothing when
+  /// nothing is known of the name. The server cuts names at 63 bytes when it compares them.
   std::optional<statement_class> find(std::string_view name, unsigned batch) const;
   /// The class of the last Parse of this name if it was sent in this batch.
   std::optional<statement_class> parsed_in(std::string_view name, unsigned batch) const;
@@ -95,4 +97,4 @@ class portals {
   std::map<std::string, statement_class, std::less<>> named_;
 };
 
-}  // namespace ledgergate::gate
+} // namespace ledgergate::gate

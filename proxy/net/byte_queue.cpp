@@ -21,4 +21,4 @@ void byte_queue::clear() {
   head_ = 0;
 }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

@@ -7,7 +7,8 @@
 
 namespace ledgergate::net {
 
-/// First in, first out. Contiguous. Gives its memory back whenever it runs empty, so that an idle session owns none.
+/// First in, first out. Contiguous. Gives its memory back whenever it runs empty, so that an idle session
+/// owns none.
 class byte_queue {
  public:
   bool empty() const { return head_ == bytes_.size(); }
@@ -22,7 +23,7 @@ class byte_queue {
 
  private:
   std::string bytes_;
-  std::size_t head_ = 0;   ///< consumed bytes at the front, not yet cut off
+  std::size_t head_ = 0; ///< consumed bytes at the front, not yet cut off
 };
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

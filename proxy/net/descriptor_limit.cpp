@@ -15,4 +15,4 @@ std::size_t raise_descriptor_limit() {
   return static_cast<std::size_t>(limit.rlim_cur);
 }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

@@ -8,4 +8,4 @@ namespace ledgergate::net {
 /// Raises the soft limit to the hard one and returns what is in force. A session needs two descriptors.
 std::size_t raise_descriptor_limit();
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

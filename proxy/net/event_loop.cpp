@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t events_per_turn = 256;
 
-}  // namespace
+} // namespace
 
 event_loop::event_loop()
     : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
@@ -36,7 +36,7 @@ void event_loop::run() {
     bool woken = false;
     for (int i = 0; i < fetched_count_; ++i) {
       const epoll_event event = fetched_[static_cast<std::size_t>(i)];
-      if (event.events == 0) continue;   // its watcher was removed in this turn
+      if (event.events == 0) continue; // its watcher was removed in this turn
       if (event.data.ptr == nullptr) {
         woken = true;
         continue;
@@ -130,7 +130,8 @@ void event_loop::run_posted() {
     const std::lock_guard lock(posted_mutex_);
     tasks.swap(posted_);
   }
-  for (const auto& task : tasks) task();
+  for (const auto& task : tasks)
+    task();
 }
 
 void event_loop::run_timers() {
@@ -167,4 +168,4 @@ void timer::cancel() {
   armed_ = false;
 }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

@@ -1,5 +1,5 @@
-// The event loop of one data-plane worker: edge-triggered epoll, a hand-over queue, timers. Everything but post() and stop()
-// is called from the thread that runs it.
+// The event loop of one data-plane worker: edge-triggered epoll, a hand-over queue, timers. Everything but
+// post() and stop() is called from the thread that runs it.
 #pragma once
 
 #include <sys/epoll.h>
@@ -59,7 +59,8 @@ class event_loop {
   /// Runs `task` on the loop's thread. From any thread.
   void post(std::function<void()> task);
 
-  /// Registers a descriptor once, edge-triggered. `events` without EPOLLET, which is added. False: errno says why.
+  /// Registers a descriptor once, edge-triggered. `events` without EPOLLET, which is added. False: errno says
+  /// why.
   bool watch(int fd, std::uint32_t events, watcher&);
   void change(int fd, std::uint32_t events, watcher&);
   /// Before the descriptor is closed. Events of it that were already fetched are dropped.
@@ -92,8 +93,8 @@ class event_loop {
   std::vector<std::unique_ptr<disposable>> disposed_;
 
   std::mutex posted_mutex_;
-  std::vector<std::function<void()>> posted_;   ///< guarded by posted_mutex_
-  bool stopping_ = false;                       ///< guarded by posted_mutex_
+  std::vector<std::function<void()>> posted_; ///< guarded by posted_mutex_
+  bool stopping_ = false;                     ///< guarded by posted_mutex_
 };
 
 /// One deadline. Lives on the loop's thread, cancels itself when it is destroyed.
@@ -117,4 +118,4 @@ class timer {
   bool armed_ = false;
 };
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

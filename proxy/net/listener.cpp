@@ -24,7 +24,7 @@ bool is_exhaustion(int error) {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-}  // namespace
+} // namespace
 
 struct listener::state : std::enable_shared_from_this<state> {
   state(boost::asio::io_context& context, listening_socket given, accepted accept_one, accepted refuse_one)
@@ -88,7 +88,8 @@ struct listener::state : std::enable_shared_from_this<state> {
   }
 };
 
-listener::listener(boost::asio::io_context& context, listening_socket socket, accepted accept, accepted turn_away)
+listener::listener(boost::asio::io_context& context, listening_socket socket, accepted accept,
+                   accepted turn_away)
     : address_(socket.address()) {
   state_ = std::make_shared<state>(context, std::move(socket), std::move(accept), std::move(turn_away));
 }
@@ -99,4 +100,4 @@ void listener::start() { state_->await_client(); }
 
 void listener::stop() { state_->stop(); }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

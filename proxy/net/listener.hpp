@@ -12,8 +12,8 @@
 
 namespace ledgergate::net {
 
-/// One listening socket. When the process is out of descriptors it pauses a moment instead of spinning; when that lasts it
-/// turns clients away with a descriptor that it keeps in reserve.
+/// One listening socket. When the process is out of descriptors it pauses a moment instead of spinning; when
+/// that lasts it turns clients away with a descriptor that it keeps in reserve.
 class listener {
  public:
   using accepted = std::function<void(unique_fd)>;
@@ -34,4 +34,4 @@ class listener {
   socket_address address_;
 };
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

@@ -75,13 +75,14 @@ void open_unix(const place& where, listening_result& result) {
   result.sockets.emplace_back(std::move(fd), *address, path);
 }
 
-}  // namespace
+} // namespace
 
 listening_socket::listening_socket(unique_fd fd, socket_address address, std::string socket_file)
     : fd_(std::move(fd)), address_(address), socket_file_(std::move(socket_file)) {}
 
 listening_socket::listening_socket(listening_socket&& other) noexcept
-    : fd_(std::move(other.fd_)), address_(other.address_), socket_file_(std::exchange(other.socket_file_, {})) {}
+    : fd_(std::move(other.fd_)), address_(other.address_),
+      socket_file_(std::exchange(other.socket_file_, {})) {}
 
 listening_socket::~listening_socket() {
   if (!socket_file_.empty()) ::unlink(socket_file_.c_str());
@@ -101,18 +102,20 @@ listening_result open_listening_sockets(const place& where) {
   const bool any = where.host == "*";
   const int error =
       ::getaddrinfo(any ? nullptr : where.host.c_str(), std::to_string(where.port).c_str(), &hints, &found);
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(error == 0 ? found : nullptr, [](addrinfo* list) {
-    if (list != nullptr) ::freeaddrinfo(list);
-  });
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(error == 0 ? found : nullptr,
+                                                             [](addrinfo* list) {
+                                                               if (list != nullptr) ::freeaddrinfo(list);
+                                                             });
   if (error != 0) {
     fail(result, where.host + ":" + std::to_string(where.port), ::gai_strerror(error));
     return result;
   }
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) open_tcp(*each, result);
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next)
+    open_tcp(*each, result);
   if (result.sockets.empty() && result.errors.empty()) {
     fail(result, where.host + ":" + std::to_string(where.port), "no usable address");
   }
   return result;
 }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

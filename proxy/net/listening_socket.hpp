@@ -23,15 +23,17 @@ class listening_socket {
  private:
   unique_fd fd_;
   socket_address address_;
-  std::string socket_file_;   ///< empty for TCP
+  std::string socket_file_; ///< empty for TCP
 };
 
 struct listening_result {
-  std::vector<listening_socket> sockets;   ///< a name may stand for several addresses (localhost: 127.0.0.1 and ::1)
-  std::vector<std::string> errors;         ///< each says which address and why; empty when all could be opened
+  std::vector<listening_socket>
+      sockets;                     ///< a name may stand for several addresses (localhost: 127.0.0.1 and ::1)
+  std::vector<std::string> errors; ///< each says which address and why; empty when all could be opened
 };
 
-/// Host `*` means every address. A unix socket that a live server answers on is refused; a dead one's file is replaced.
+/// Host `*` means every address. A unix socket that a live server answers on is refused; a dead one's file is
+/// replaced.
 listening_result open_listening_sockets(const place& where);
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

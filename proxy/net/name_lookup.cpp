@@ -31,7 +31,7 @@ lookup_result look_up(const place& what) {
   return result;
 }
 
-}  // namespace
+} // namespace
 
 void lookup_return::post(std::function<void()> task) {
   const std::lock_guard lock(mutex_);
@@ -60,7 +60,7 @@ void name_lookup::begin() {
   };
   try {
     std::thread(std::move(work)).detach();
-  } catch (const std::system_error& error) {   // no thread to be had
+  } catch (const std::system_error& error) { // no thread to be had
     const lookup_result result{{}, place_.host + ": " + error.what()};
     way_back_->post([self = shared_from_this(), result] { self->take(result); });
   }
@@ -68,8 +68,9 @@ void name_lookup::begin() {
 
 void name_lookup::take(const lookup_result& result) {
   running_ = false;
-  for (const callback& done : std::exchange(served_, {})) done(result);
+  for (const callback& done : std::exchange(served_, {}))
+    done(result);
   if (!running_ && !waiting_.empty()) begin();
 }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

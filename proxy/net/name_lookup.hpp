@@ -14,7 +14,7 @@ namespace ledgergate::net {
 
 struct lookup_result {
   std::vector<socket_address> addresses;
-  std::string failure;   ///< empty when there are addresses
+  std::string failure; ///< empty when there are addresses
 };
 
 /// The way back from a look-up's thread to the io_context, cut when the io_context is about to go.
@@ -26,7 +26,7 @@ class lookup_return {
 
  private:
   std::mutex mutex_;
-  boost::asio::io_context* context_;   ///< guarded by mutex_; null once cut
+  boost::asio::io_context* context_; ///< guarded by mutex_; null once cut
 };
 
 class name_lookup : public std::enable_shared_from_this<name_lookup> {
@@ -44,9 +44,9 @@ class name_lookup : public std::enable_shared_from_this<name_lookup> {
 
   const std::shared_ptr<lookup_return> way_back_;
   const place place_;
-  std::vector<callback> waiting_;   ///< asked for since the running look-up began
-  std::vector<callback> served_;    ///< by the running look-up
+  std::vector<callback> waiting_; ///< asked for since the running look-up began
+  std::vector<callback> served_;  ///< by the running look-up
   bool running_ = false;
 };
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

@@ -16,10 +16,10 @@ struct request : std::enable_shared_from_this<request> {
   request(boost::asio::io_context& context, std::size_t places, name_resolver::callback callback)
       : parts(places), missing(places), timer(context), done(std::move(callback)) {}
 
-  std::vector<std::optional<lookup_result>> parts;   ///< in the order of the places
+  std::vector<std::optional<lookup_result>> parts; ///< in the order of the places
   std::size_t missing;
   boost::asio::steady_timer timer;
-  name_resolver::callback done;   ///< empty once answered
+  name_resolver::callback done; ///< empty once answered
 
   void take(std::size_t index, const lookup_result& result) {
     parts[index] = result;
@@ -42,19 +42,20 @@ struct request : std::enable_shared_from_this<request> {
   }
 };
 
-}  // namespace
+} // namespace
 
 struct name_resolver::state : std::enable_shared_from_this<state> {
   state(boost::asio::io_context& io, std::vector<place> all, std::chrono::milliseconds limit)
       : context(io), way_back(std::make_shared<lookup_return>(io)), places(std::move(all)), patience(limit) {
-    for (const place& each : places) lookups.push_back(std::make_shared<name_lookup>(way_back, each));
+    for (const place& each : places)
+      lookups.push_back(std::make_shared<name_lookup>(way_back, each));
   }
 
   boost::asio::io_context& context;
   const std::shared_ptr<lookup_return> way_back;
   const std::vector<place> places;
   const std::chrono::milliseconds patience;
-  std::vector<std::shared_ptr<name_lookup>> lookups;   ///< one per place; literal ones are never used
+  std::vector<std::shared_ptr<name_lookup>> lookups; ///< one per place; literal ones are never used
 
   void begin(callback done) {
     const auto made = std::make_shared<request>(context, places.size(), std::move(done));
@@ -93,4 +94,4 @@ void name_resolver::resolve(callback done) {
                     [self = state_, done = std::move(done)]() mutable { self->begin(std::move(done)); });
 }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

@@ -47,7 +47,7 @@ peer_fate read_answer(int netlink) {
   return found->idiag_inode == 0 ? peer_fate::gone : peer_fate::half_closed;
 }
 
-}  // namespace
+} // namespace
 
 peer_fate examine_peer(const stream_socket& socket) {
   if (socket.peer_hung_up()) return peer_fate::gone;
@@ -60,8 +60,8 @@ peer_fate examine_peer(const stream_socket& socket) {
   const socket_address ours = socket_address::local_of(socket.fd());
   const socket_address theirs = socket_address::peer_of(socket.fd());
   auto& id = request.body.id;
-  // The peer's socket is the one whose source is our destination. A socket that is absent proves nothing: behind address
-  // translation or in another namespace it is listed elsewhere or under another name.
+  // The peer's socket is the one whose source is our destination. A socket that is absent proves nothing:
+  // behind address translation or in another namespace it is listed elsewhere or under another name.
   if (!fill_end(theirs, id.idiag_sport, id.idiag_src) || !fill_end(ours, id.idiag_dport, id.idiag_dst)) {
     return peer_fate::unknown;
   }
@@ -81,4 +81,4 @@ peer_fate examine_peer(const stream_socket& socket) {
   return read_answer(netlink.get());
 }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

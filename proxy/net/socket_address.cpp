@@ -18,7 +18,7 @@ std::string ip_text(int family, const void* address) {
   return text;
 }
 
-}  // namespace
+} // namespace
 
 socket_address::socket_address(const sockaddr* address, socklen_t size)
     : size_(std::min<socklen_t>(size, sizeof storage_)) {
@@ -90,4 +90,4 @@ std::string unix_socket_path(const std::string& folder, std::uint16_t port) {
   return folder + "/.s.PGSQL." + std::to_string(port);
 }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

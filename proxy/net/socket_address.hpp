@@ -9,11 +9,12 @@
 
 namespace ledgergate::net {
 
-/// A place as the configuration names it: a host (name or literal address) with a port, or the folder of a unix socket.
+/// A place as the configuration names it: a host (name or literal address) with a port, or the folder of a
+/// unix socket.
 struct place {
   std::string host;
   std::uint16_t port = 0;
-  std::string unix_folder;   ///< not empty: the socket is `unix_folder/.s.PGSQL.port`
+  std::string unix_folder; ///< not empty: the socket is `unix_folder/.s.PGSQL.port`
   bool is_unix() const { return !unix_folder.empty(); }
 };
 
@@ -49,4 +50,4 @@ class socket_address {
 /// The socket file that PostgreSQL clients look for in `folder`.
 std::string unix_socket_path(const std::string& folder, std::uint16_t port);
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

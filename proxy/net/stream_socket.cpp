@@ -27,7 +27,7 @@ void set_tcp_options(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-}  // namespace
+} // namespace
 
 bool stream_socket::adopt(unique_fd connected) {
   close();
@@ -68,8 +68,9 @@ connect_status stream_socket::finish_connect() {
 }
 
 bool stream_socket::enroll(bool writable) {
-  // A unix socket announces "writable" each time the peer has read something, which would wake the loop for nothing; a TCP
-  // socket only after a send came up short. So TCP is registered for it once, a unix socket when it is needed.
+  // A unix socket announces "writable" each time the peer has read something, which would wake the loop for
+  // nothing; a TCP socket only after a send came up short. So TCP is registered for it once, a unix socket
+  // when it is needed.
   write_watched_ = !is_unix_;
   seen_ = 0;
   writable_ = writable;
@@ -123,10 +124,12 @@ io_result stream_socket::write(std::string_view bytes) {
 
 io_result stream_socket::write(std::span<const iovec> pieces) {
   msghdr message{};
-  message.msg_iov = const_cast<iovec*>(pieces.data());   // sendmsg does not change them; the struct serves recvmsg too
+  message.msg_iov =
+      const_cast<iovec*>(pieces.data()); // sendmsg does not change them; the struct serves recvmsg too
   message.msg_iovlen = pieces.size();
   std::size_t wanted = 0;
-  for (const iovec& piece : pieces) wanted += piece.iov_len;
+  for (const iovec& piece : pieces)
+    wanted += piece.iov_len;
   std::ptrdiff_t sent = 0;
   do {
     sent = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
@@ -160,4 +163,4 @@ unique_fd stream_socket::release() {
 
 void stream_socket::close() { release(); }
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

@@ -1,5 +1,5 @@
-// One stream socket (TCP or unix) on a worker's event loop, with its readiness kept in user space: the reason why an untouched
-// burst costs one receive and one send and nothing else.
+// One stream socket (TCP or unix) on a worker's event loop, with its readiness kept in user space: the reason
+// why an untouched burst costs one receive and one send and nothing else.
 #pragma once
 
 #include <sys/uio.h>
@@ -16,10 +16,10 @@
 namespace ledgergate::net {
 
 enum class io_status : std::uint8_t {
-  ok,           ///< `bytes` were moved, at least one
-  would_block,  ///< nothing was moved; readiness will be announced
-  end,          ///< reading: the peer sends no more (FIN); writing: never
-  failed,       ///< reset or broken; `error` is the errno
+  ok,          ///< `bytes` were moved, at least one
+  would_block, ///< nothing was moved; readiness will be announced
+  end,         ///< reading: the peer sends no more (FIN); writing: never
+  failed,      ///< reset or broken; `error` is the errno
 };
 
 struct io_result {
@@ -30,9 +30,9 @@ struct io_result {
 
 enum class connect_status : std::uint8_t {
   connected,
-  in_progress,  ///< on_ready() follows; ask finish_connect() then
-  busy,         ///< unix: the listener's backlog is full, try again a little later
-  no_descriptor,///< out of descriptors (EMFILE, ENFILE) or memory for a socket
+  in_progress,   ///< on_ready() follows; ask finish_connect() then
+  busy,          ///< unix: the listener's backlog is full, try again a little later
+  no_descriptor, ///< out of descriptors (EMFILE, ENFILE) or memory for a socket
   failed,
 };
 
@@ -52,7 +52,8 @@ class stream_socket final : private event_loop::watcher {
   stream_socket(const stream_socket&) = delete;
   stream_socket& operator=(const stream_socket&) = delete;
 
-  /// Takes a connected socket (non-blocking) over: sets TCP_NODELAY and keepalive, registers it once. False: errno.
+  /// Takes a connected socket (non-blocking) over: sets TCP_NODELAY and keepalive, registers it once. False:
+  /// errno.
   bool adopt(unique_fd connected);
   /// Starts a connection of its own, closing an earlier attempt.
   connect_status start_connect(const socket_address& to);
@@ -64,8 +65,8 @@ class stream_socket final : private event_loop::watcher {
   int fd() const { return fd_.get(); }
   bool is_unix() const { return is_unix_; }
 
-  /// Bytes (or the end) may be there. False after a short read: on Linux it means that the stream was drained, and
-  /// edge-triggered epoll announces what comes later.
+  /// Bytes (or the end) may be there. False after a short read: on Linux it means that the stream was
+  /// drained, and edge-triggered epoll announces what comes later.
   bool can_read() const { return readable_; }
   bool can_write() const { return writable_; }
   /// The peer will send no more (FIN or gone); what it sent before may still be unread.
@@ -94,11 +95,11 @@ class stream_socket final : private event_loop::watcher {
   owner& owner_;
   unique_fd fd_;
   int error_ = 0;
-  std::uint32_t seen_ = 0;   ///< end and error events so far
+  std::uint32_t seen_ = 0; ///< end and error events so far
   bool readable_ = false;
   bool writable_ = false;
   bool is_unix_ = false;
   bool write_watched_ = false;
 };
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

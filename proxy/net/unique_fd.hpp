@@ -33,4 +33,4 @@ class unique_fd {
   int fd_ = -1;
 };
 
-}  // namespace ledgergate::net
+} // namespace ledgergate::net

@@ -7,14 +7,18 @@ namespace ledgergate::observe {
 
 namespace {
 
-/// Length of the valid UTF-8 sequence at the front, or 0. Overlong forms and surrogates are refused by the second byte's range.
+/// Length of the valid UTF-8 sequence at the front, or 0. Overlong forms and surrogates are refused by the
+/// second byte's range.
 std::size_t utf8_length(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = at(0);
   std::size_t length = 0;
-  if (lead >= 0xC2 && lead <= 0xDF) length = 2;
-  else if (lead >= 0xE0 && lead <= 0xEF) length = 3;
-  else if (lead >= 0xF0 && lead <= 0xF4) length = 4;
+  if (lead >= 0xC2 && lead <= 0xDF)
+    length = 2;
+  else if (lead >= 0xE0 && lead <= 0xEF)
+    length = 3;
+  else if (lead >= 0xF0 && lead <= 0xF4)
+    length = 4;
   if (length == 0 || text.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i) {
     if ((at(i) & 0xC0U) != 0x80U) return 0;
@@ -39,11 +43,12 @@ void append_ascii(std::string& out, char c) {
     return;
   }
   std::array<char, 8> escaped{};
-  std::snprintf(escaped.data(), escaped.size(), "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  std::snprintf(escaped.data(), escaped.size(), "\\u%04x",
+                static_cast<unsigned>(static_cast<unsigned char>(c)));
   out += escaped.data();
 }
 
-}  // namespace
+} // namespace
 
 std::string json_escaped(std::string_view text) {
   std::string out;
@@ -66,4 +71,4 @@ std::string json_escaped(std::string_view text) {
   return out;
 }
 
-}  // namespace ledgergate::observe
+} // namespace ledgergate::observe

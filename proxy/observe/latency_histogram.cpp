@@ -10,4 +10,4 @@ void latency_histogram::observe(std::chrono::nanoseconds value) {
   sum_nanoseconds_.add(static_cast<std::uint64_t>(std::max<std::int64_t>(value.count(), 0)));
 }
 
-}  // namespace ledgergate::observe
+} // namespace ledgergate::observe

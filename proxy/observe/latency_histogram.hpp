@@ -11,8 +11,8 @@ namespace ledgergate::observe {
 
 class latency_histogram {
  public:
-  /// Upper bounds, from a microsecond (the proxy's own share) to a minute (a pin behind a transition). The last bucket of
-  /// the array counts what is above all of them.
+  /// Upper bounds, from a microsecond (the proxy's own share) to a minute (a pin behind a transition). The
+  /// last bucket of the array counts what is above all of them.
   static constexpr std::array<std::chrono::nanoseconds, 17> bounds{
       std::chrono::microseconds(2),   std::chrono::microseconds(5),   std::chrono::microseconds(10),
       std::chrono::microseconds(20),  std::chrono::microseconds(50),  std::chrono::microseconds(100),
@@ -32,4 +32,4 @@ class latency_histogram {
   gate::relaxed_counter sum_nanoseconds_;
 };
 
-}  // namespace ledgergate::observe
+} // namespace ledgergate::observe

@@ -18,10 +18,13 @@ namespace {
 class escaped_message final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-    const std::string escaped = json_escaped(std::string_view(message.payload.data(), message.payload.size()));
+    const std::string escaped =
+        json_escaped(std::string_view(message.payload.data(), message.payload.size()));
     out.append(escaped.data(), escaped.data() + escaped.size());
   }
-  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<escaped_message>(); }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<escaped_message>();
+  }
 };
 
 spdlog::level::level_enum to_spdlog(config::log_level level) {
@@ -35,7 +38,7 @@ spdlog::level::level_enum to_spdlog(config::log_level level) {
   return spdlog::level::info;
 }
 
-}  // namespace
+} // namespace
 
 void set_up_log(const config::log_settings& settings) {
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
@@ -79,4 +82,4 @@ void log_throttle::log(config::log_level level, const std::string& line) {
   observe::log(level, line + more);
 }
 
-}  // namespace ledgergate::observe
+} // namespace ledgergate::observe

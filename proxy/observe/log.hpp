@@ -1,4 +1,5 @@
-// The log: one line per event on standard error, as text or JSON. Thread-safe. spdlog is not seen outside log.cpp.
+// The log: one line per event on standard error, as text or JSON. Thread-safe. spdlog is not seen outside
+// log.cpp.
 #pragma once
 
 #include <chrono>
@@ -17,8 +18,8 @@ void set_up_log(const config::log_settings&);
 bool logs(config::log_level);
 void log(config::log_level, const std::string& line);
 
-/// Keeps a flood of one kind of event from filling the log: a number of lines per window, then silence until the window is
-/// over; the next line says how many were left out. One object per kind of event.
+/// Keeps a flood of one kind of event from filling the log: a number of lines per window, then silence until
+/// the window is over; the next line says how many were left out. One object per kind of event.
 class log_throttle {
  public:
   using clock = std::chrono::steady_clock;
@@ -28,7 +29,7 @@ class log_throttle {
 
   struct verdict {
     bool allowed = false;
-    std::uint64_t left_out = 0;   ///< lines suppressed since the last one that was allowed
+    std::uint64_t left_out = 0; ///< lines suppressed since the last one that was allowed
   };
   verdict ask(clock::time_point now);
 
@@ -44,4 +45,4 @@ class log_throttle {
   std::uint64_t left_out_ = 0;
 };
 
-}  // namespace ledgergate::observe
+} // namespace ledgergate::observe

@@ -18,7 +18,7 @@ namespace {
 const prometheus::Histogram::BucketBoundaries transition_bounds{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                                                 0.5,   1,     2.5,  5,     10,   30,  60};
 
-}  // namespace
+} // namespace
 
 struct metrics::impl {
   prometheus::Registry registry;
@@ -31,15 +31,15 @@ struct metrics::impl {
                                                              .Name("ledgergate_transitions_total")
                                                              .Help("Transitions by result.")
                                                              .Register(registry);
-  prometheus::Histogram& queue = histogram("ledgergate_transition_queue_seconds",
-                                           "Time a transition spent in the gate's queue, over all its attempts.");
+  prometheus::Histogram& queue =
+      histogram("ledgergate_transition_queue_seconds",
+                "Time a transition spent in the gate's queue, over all its attempts.");
   prometheus::Histogram& hold =
       histogram("ledgergate_transition_hold_seconds", "Time from a transition's grant to its commit.");
-  prometheus::Family<prometheus::Gauge>& catalog_age =
-      prometheus::BuildGauge()
-          .Name("ledgergate_catalog_age_seconds")
-          .Help("Age of what is known about the catalog.")
-          .Register(registry);
+  prometheus::Family<prometheus::Gauge>& catalog_age = prometheus::BuildGauge()
+                                                           .Name("ledgergate_catalog_age_seconds")
+                                                           .Help("Age of what is known about the catalog.")
+                                                           .Register(registry);
 
   prometheus::Gauge& gauge(const char* name, const char* help) {
     return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
@@ -54,7 +54,9 @@ metrics::~metrics() = default;
 
 worker_counters& metrics::add_worker() { return impl_->workers.add_worker(); }
 
-void metrics::set_clients(std::function<client_figures()> source) { impl_->workers.set_clients(std::move(source)); }
+void metrics::set_clients(std::function<client_figures()> source) {
+  impl_->workers.set_clients(std::move(source));
+}
 
 void metrics::set_pins(std::size_t held, std::size_t waiting) {
   impl_->pins_held.Set(static_cast<double>(held));
@@ -62,16 +64,25 @@ void metrics::set_pins(std::size_t held, std::size_t waiting) {
 }
 
 void metrics::set_mode(const std::vector<std::string>& modes, const std::string& in_force) {
-  for (const std::string& each : modes) impl_->mode.Add({{"mode", each}}).Set(each == in_force ? 1 : 0);
+  for (const std::string& each : modes)
+    impl_->mode.Add({{"mode", each}}).Set(each == in_force ? 1 : 0);
 }
 
-void metrics::count_transition(const std::string& result) { impl_->transitions.Add({{"result", result}}).Increment(); }
+void metrics::count_transition(const std::string& result) {
+  impl_->transitions.Add({{"result", result}}).Increment();
+}
 
-void metrics::observe_transition_queue(std::chrono::duration<double> value) { impl_->queue.Observe(value.count()); }
+void metrics::observe_transition_queue(std::chrono::duration<double> value) {
+  impl_->queue.Observe(value.count());
+}
 
-void metrics::observe_transition_hold(std::chrono::duration<double> value) { impl_->hold.Observe(value.count()); }
+void metrics::observe_transition_hold(std::chrono::duration<double> value) {
+  impl_->hold.Observe(value.count());
+}
 
-void metrics::set_catalog_age(std::chrono::duration<double> value) { impl_->catalog_age.Add({}).Set(value.count()); }
+void metrics::set_catalog_age(std::chrono::duration<double> value) {
+  impl_->catalog_age.Add({}).Set(value.count());
+}
 
 std::string metrics::render() const {
   std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
@@ -81,4 +92,4 @@ std::string metrics::render() const {
   return prometheus::TextSerializer().Serialize(families);
 }
 
-}  // namespace ledgergate::observe
+} // namespace ledgergate::observe

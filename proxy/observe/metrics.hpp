@@ -1,5 +1,5 @@
-// All metrics of the process (contract: names are fixed). The data plane counts per worker; the control plane sets gauges and
-// counts transitions here. Thread-safe.
+// All metrics of the process (contract: names are fixed). The data plane counts per worker; the control plane
+// sets gauges and counts transitions here. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace ledgergate::observe {
 struct client_figures {
   std::size_t now = 0;
   std::uint64_t ungated = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> ended;   ///< result and how many
+  std::vector<std::pair<std::string, std::uint64_t>> ended; ///< result and how many
 };
 
 class metrics {
@@ -53,4 +53,4 @@ class metrics {
   std::unique_ptr<impl> impl_;
 };
 
-}  // namespace ledgergate::observe
+} // namespace ledgergate::observe

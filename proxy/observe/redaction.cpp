@@ -19,7 +19,8 @@ class redactor {
   explicit redactor(std::string_view text) : text_(text) {}
 
   std::string run() {
-    while (at_ < text_.size()) step();
+    while (at_ < text_.size())
+      step();
     return std::move(out_);
   }
 
@@ -67,8 +68,8 @@ class redactor {
     take_blank(at - at_);
   }
 
-  /// A backslash in a plain constant ends it or does not, depending on standard_conforming_strings: in doubt the rest of the
-  /// statement is left out.
+  /// A backslash in a plain constant ends it or does not, depending on standard_conforming_strings: in doubt
+  /// the rest of the statement is left out.
   void take_quoted(bool escapes) {
     ++at_;
     while (at_ < text_.size()) {
@@ -95,7 +96,8 @@ class redactor {
 
   bool take_dollar_quoted() {
     std::size_t tag_end = at_ + 1;
-    while (tag_end < text_.size() && is_word(text_[tag_end]) && text_[tag_end] != '$') ++tag_end;
+    while (tag_end < text_.size() && is_word(text_[tag_end]) && text_[tag_end] != '$')
+      ++tag_end;
     const bool is_parameter = tag_end > at_ + 1 && is_digit(text_[at_ + 1]);
     if (is_parameter || tag_end >= text_.size() || text_[tag_end] != '$') return false;
     const std::string_view tag = text_.substr(at_, tag_end + 1 - at_);
@@ -116,9 +118,11 @@ class redactor {
   void take_word() {
     const std::size_t began = at_;
     // A parameter reference ($1) shows nothing; it is read as a word.
-    while (is_word(peek())) ++at_;
+    while (is_word(peek()))
+      ++at_;
     const std::string_view word = text_.substr(began, at_ - began);
-    if (peek() == '\'' && word.size() == 1 && std::string_view("eEbBxXnN").find(word[0]) != std::string_view::npos) {
+    if (peek() == '\'' && word.size() == 1 &&
+        std::string_view("eEbBxXnN").find(word[0]) != std::string_view::npos) {
       return take_quoted(word[0] == 'e' || word[0] == 'E');
     }
     out_.append(word);
@@ -129,7 +133,7 @@ class redactor {
   std::string out_;
 };
 
-}  // namespace
+} // namespace
 
 std::string redact_statement(std::string_view statement, config::log_statements how) {
   switch (how) {
@@ -140,4 +144,4 @@ std::string redact_statement(std::string_view statement, config::log_statements 
   return redactor(statement).run();
 }
 
-}  // namespace ledgergate::observe
+} // namespace ledgergate::observe

@@ -23,8 +23,8 @@ class worker_collector final : public prometheus::Collectable {
 
  private:
   mutable std::mutex mutex_;
-  std::deque<worker_counters> workers_;   ///< a deque: a worker keeps a reference to its element
+  std::deque<worker_counters> workers_; ///< a deque: a worker keeps a reference to its element
   std::function<client_figures()> clients_;
 };
 
-}  // namespace ledgergate::observe
+} // namespace ledgergate::observe

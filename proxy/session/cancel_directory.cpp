@@ -19,4 +19,4 @@ std::optional<net::socket_address> cancel_directory::find(const std::string& key
   return found->second;
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

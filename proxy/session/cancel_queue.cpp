@@ -15,10 +15,10 @@ constexpr std::size_t max_waiting = 4096;
 /// A server closes the connection of a cancel request as soon as it has sent the signal.
 constexpr std::chrono::seconds server_patience{5};
 
-}  // namespace
+} // namespace
 
-/// One CancelRequest: connect, send, wait until the server closes. Only then is the client's socket closed (G3 of the wire
-/// cases: who waits for that end may rely on the cancel having been sent).
+/// One CancelRequest: connect, send, wait until the server closes. Only then is the client's socket closed
+/// (G3 of the wire cases: who waits for that end may rely on the cancel having been sent).
 class cancel_job final : public net::event_loop::disposable, private net::stream_socket::owner {
  public:
   cancel_job(cancel_queue& queue, cancel_order order)
@@ -102,4 +102,4 @@ void cancel_queue::finished(cancel_job& job) {
   }
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -1,5 +1,5 @@
-// Carries CancelRequests to servers, a bounded number at once: a storm of them must not take the descriptors or the time of
-// the sessions. Lives on one worker.
+// Carries CancelRequests to servers, a bounded number at once: a storm of them must not take the descriptors
+// or the time of the sessions. Lives on one worker.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,15 @@ class cancel_job;
 
 class cancel_queue {
  public:
-  /// `patience`: how long an order may wait for its turn; `connect_timeout`: for the connection to the server.
-  cancel_queue(net::event_loop& loop, std::chrono::milliseconds patience, std::chrono::milliseconds connect_timeout);
+  /// `patience`: how long an order may wait for its turn; `connect_timeout`: for the connection to the
+  /// server.
+  cancel_queue(net::event_loop& loop, std::chrono::milliseconds patience,
+               std::chrono::milliseconds connect_timeout);
   ~cancel_queue();
 
-  /// An order of the proxy's own (without a client) goes at once; a client's waits for its turn or, when too many wait or it
-  /// waited too long, is dropped with its socket closed, as by a server that is out of connections.
+  /// An order of the proxy's own (without a client) goes at once; a client's waits for its turn or, when too
+  /// many wait or it waited too long, is dropped with its socket closed, as by a server that is out of
+  /// connections.
   void submit(cancel_order);
 
   /// Jobs on their way and orders that wait.
@@ -44,4 +47,4 @@ class cancel_queue {
   std::unordered_map<cancel_job*, std::unique_ptr<cancel_job>> jobs_;
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -12,32 +12,38 @@ data_plane::data_plane(const services& shared, observe::metrics& metrics, unsign
 }
 
 void data_plane::start() {
-  for (const auto& each : workers_) each->start();
+  for (const auto& each : workers_)
+    each->start();
 }
 
 void data_plane::add_client(net::unique_fd client) {
-  const auto least = std::min_element(workers_.begin(), workers_.end(), [](const auto& left, const auto& right) {
-    return left->connections() < right->connections();
-  });
+  const auto least =
+      std::min_element(workers_.begin(), workers_.end(), [](const auto& left, const auto& right) {
+        return left->connections() < right->connections();
+      });
   (*least)->add_client(std::move(client));
 }
 
 void data_plane::drain() {
-  for (const auto& each : workers_) each->drain();
+  for (const auto& each : workers_)
+    each->drain();
 }
 
 void data_plane::end_sessions() {
-  for (const auto& each : workers_) each->end_sessions();
+  for (const auto& each : workers_)
+    each->end_sessions();
 }
 
 void data_plane::stop() {
-  for (const auto& each : workers_) each->stop();
+  for (const auto& each : workers_)
+    each->stop();
 }
 
 std::size_t data_plane::connections() const {
   std::size_t total = 0;
-  for (const auto& each : workers_) total += each->connections();
+  for (const auto& each : workers_)
+    total += each->connections();
   return total;
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

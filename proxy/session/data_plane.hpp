@@ -32,4 +32,4 @@ class data_plane {
   std::vector<std::unique_ptr<worker>> workers_;
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -20,9 +20,12 @@ constexpr std::size_t pieces_per_call = 64;
 /// ReadyForQuery with the state letter `I`.
 constexpr std::string_view idle_message{"Z\0\0\0\5I", 6};
 
-}  // namespace
+constexpr std::string_view terminate_message{"X\0\0\0\4", 5};
 
-relay::relay(net::stream_socket& client, net::stream_socket& server, relay_tools& tools, relay_observer& observer)
+} // namespace
+
+relay::relay(net::stream_socket& client, net::stream_socket& server, relay_tools& tools,
+             relay_observer& observer)
     : client_{client}, server_{server}, tools_(tools), observer_(observer) {}
 
 void relay::start(std::unique_ptr<gate::session_engine> engine, std::string_view early) {
@@ -53,8 +56,11 @@ bool relay::undisturbed() const {
   return !client_ended() && !server_.ended && !server_.broken && close_reason_ == gate::close_reason::none;
 }
 
+bool relay::client_terminated() const { return terminated_ || client_.unread.view().ends_with(terminate_message); }
+
 bool relay::idle() const {
-  if (!client_.unread.empty() || !client_.unsent.empty() || !server_.unread.empty() || !server_.unsent.empty()) {
+  if (!client_.unread.empty() || !client_.unsent.empty() || !server_.unread.empty() ||
+      !server_.unsent.empty()) {
     return false;
   }
   if (engine_ == nullptr) return raw_idle_;
@@ -81,8 +87,10 @@ bool relay::take(side& from) {
   const side& to = other(from);
   // What the other side has not taken yet comes first; until then this side's bytes stay in the kernel.
   if (!to.unsent.empty() || to.broken) return false;
-  // A server that takes nothing any more may still have last words; a client that reads nothing any more is lost.
-  if (is_client(from) && (from.broken || terminated_ || (engine_ != nullptr && engine_->client_paused()))) return false;
+  // A server that takes nothing any more may still have last words; a client that reads nothing any more is
+  // lost.
+  if (is_client(from) && (from.broken || terminated_ || (engine_ != nullptr && engine_->client_paused())))
+    return false;
   if ((++tools_.bursts % latency_sampling) != 0) return receive(from);
   const auto began = std::chrono::steady_clock::now();
   const bool moved = receive(from);
@@ -91,8 +99,8 @@ bool relay::take(side& from) {
 }
 
 bool relay::receive(side& from) {
-  // Kept bytes are put in front of the fresh ones, so that the engine sees them in one piece. A long unfinished message is not
-  // moved about like that: it grows where it is kept.
+  // Kept bytes are put in front of the fresh ones, so that the engine sees them in one piece. A long
+  // unfinished message is not moved about like that: it grows where it is kept.
   const std::size_t kept = from.unread.size();
   const bool joins = kept <= tools_.scratch.size() / 4;
   const std::size_t offset = joins ? kept : 0;
@@ -149,7 +157,9 @@ std::size_t relay::offer(side& from, std::string_view bytes) {
       pass_raw(from, rest);
       return bytes.size();
     }
-    if (is_client(from) ? rest.size() < engine_->client_bytes_wanted() : rest.size() < engine_->server_bytes_wanted()) break;
+    if (is_client(from) ? rest.size() < engine_->client_bytes_wanted()
+                        : rest.size() < engine_->server_bytes_wanted())
+      break;
     tools_.actions.clear();
     const std::size_t now = is_client(from) ? engine_->on_client_bytes(rest, tools_.actions)
                                             : engine_->on_server_bytes(rest, tools_.actions);
@@ -186,7 +196,8 @@ void relay::carry_out(bool& resume_client) {
   }
   if (!what.to_server.empty()) send(server_, what.to_server);
   if (!what.to_client.empty()) send(client_, what.to_client);
-  for (const gate::note& each : what.notes) observer_.on_note(each);
+  for (const gate::note& each : what.notes)
+    observer_.on_note(each);
   if (!what.backend_key.empty()) observer_.on_backend_key(what.backend_key);
   if (what.ask_control_row) observer_.on_control_row_wanted();
 }
@@ -244,4 +255,4 @@ void relay::sent(side& to, const net::io_result& result) {
   to.unsent.clear();
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

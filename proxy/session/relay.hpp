@@ -1,5 +1,5 @@
-// The two pumps of a session: bytes of one side through the gate engine to the other. Knows sockets and the engine, not the
-// session's life. Each burst costs one receive and one send.
+// The two pumps of a session: bytes of one side through the gate engine to the other. Knows sockets and the
+// engine, not the session's life. Each burst costs one receive and one send.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,15 @@ class relay_observer {
   ~relay_observer() = default;
 };
 
-/// Bounded memory: what one side cannot take is kept (at most one burst and the proxy's own messages), and the other side is
-/// not read until it is gone. The two directions are independent: a side is read while the other way is stuck.
+/// Bounded memory: what one side cannot take is kept (at most one burst and the proxy's own messages), and
+/// the other side is not read until it is gone. The two directions are independent: a side is read while the
+/// other way is stuck.
 class relay {
  public:
   relay(net::stream_socket& client, net::stream_socket& server, relay_tools& tools, relay_observer& observer);
 
-  /// Right after the StartupMessage was handed to the server's socket with send_to_server(). `early`: what the client sent
-  /// behind it.
+  /// Right after the StartupMessage was handed to the server's socket with send_to_server(). `early`: what
+  /// the client sent behind it.
   void start(std::unique_ptr<gate::session_engine> engine, std::string_view early);
 
   /// What the engine asked for; a pump() should follow.
@@ -52,9 +53,11 @@ class relay {
   /// Nothing ends and nothing broke: the common case, asked after each pump().
   bool undisturbed() const;
   /// It sends no more: FIN, reset, or Terminate.
-  bool client_ended() const { return terminated_ || client_.ended || client_.broken || client_.socket.peer_ended(); }
-  /// Its Terminate was forwarded.
-  bool client_terminated() const { return terminated_; }
+  bool client_ended() const {
+    return terminated_ || client_.ended || client_.broken || client_.socket.peer_ended();
+  }
+  /// Its Terminate was forwarded, or is the last that it sent and waits with what is in front of it.
+  bool client_terminated() const;
   /// Everything it sent was taken in.
   bool client_all_read() const { return client_.ended || terminated_; }
   /// Reset, or closed while something was sent to it.
@@ -68,21 +71,24 @@ class relay {
   bool client_flushed() const { return client_.unsent.empty() || client_.broken; }
   bool server_flushed() const { return server_.unsent.empty() || server_.broken; }
 
+  /// Nothing the client sent still waits for the server to take or for the engine to let through.
+  bool client_forwarded() const { return server_flushed() && (engine_ == nullptr || !engine_->client_paused()); }
   bool is_raw() const { return engine_ == nullptr; }
   bool replies_outstanding() const { return engine_ != nullptr && engine_->replies_outstanding(); }
+  bool awaits_client() const { return engine_ != nullptr && engine_->awaits_client(); }
   bool pinned() const { return engine_ != nullptr && engine_->pinned(); }
-  /// No transaction, nothing on the way in either direction. Without the engine this rests on the last bytes that the server
-  /// sent being those of a ReadyForQuery.
+  /// No transaction, nothing on the way in either direction. Without the engine this rests on the last bytes
+  /// that the server sent being those of a ReadyForQuery.
   bool idle() const;
 
  private:
   struct side {
     explicit side(net::stream_socket& of) : socket(of) {}
     net::stream_socket& socket;
-    net::byte_queue unread;   ///< received from it, not yet taken by the engine
-    net::byte_queue unsent;   ///< for it, not yet taken by its socket
-    bool ended = false;       ///< its end was read (FIN or reset)
-    bool broken = false;      ///< reading or writing failed: nothing more goes to it
+    net::byte_queue unread; ///< received from it, not yet taken by the engine
+    net::byte_queue unsent; ///< for it, not yet taken by its socket
+    bool ended = false;     ///< its end was read (FIN or reset)
+    bool broken = false;    ///< reading or writing failed: nothing more goes to it
   };
 
   bool is_client(const side& which) const { return &which == &client_; }
@@ -106,11 +112,11 @@ class relay {
   side server_;
   relay_tools& tools_;
   relay_observer& observer_;
-  std::unique_ptr<gate::session_engine> engine_;   ///< none: raw
+  std::unique_ptr<gate::session_engine> engine_; ///< none: raw
   gate::close_reason close_reason_ = gate::close_reason::none;
   bool terminated_ = false;
   bool server_spoke_ = false;
   bool raw_idle_ = false;
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -38,28 +38,25 @@ void session::on_resume() { on_ready(server_); }
 
 void session::relay_on() {
   const bool more = relay_.pump();
-  if (!relay_.undisturbed()) [[unlikely]] handle_disturbance();
+  if (!relay_.undisturbed()) [[unlikely]]
+    handle_disturbance();
   if (phase_ != phase::relaying) return;
   if (more) host_.loop().resume_later(*this);
-  if (draining_) [[unlikely]] drain_when_idle();
+  if (draining_) [[unlikely]]
+    drain_when_idle();
 }
 
 void session::on_timer() {
   switch (phase_) {
-  case phase::starting:
-    log().startup_timeout(client_name_);
-    return over(session_result::startup_timeout);
+  case phase::starting: log().startup_timeout(client_name_); return over(session_result::startup_timeout);
   case phase::resolving:
     host_.shared().registry.upstream_failed("name resolution timed out");
     log().upstream_failed("name resolution timed out");
     return refuse(session_result::upstream_unreachable, "08006", "could not connect to upstream server");
   case phase::connecting: return;
-  case phase::relaying:
-    end_fate_ = net::examine_peer(client_);
-    return relay_on();
+  case phase::relaying: end_fate_ = net::examine_peer(client_); return relay_on();
   case phase::ending: return over(result_);
-  case phase::abandoned:
-    return order_cancel();
+  case phase::abandoned: return order_cancel();
   case phase::over: return;
   }
 }
@@ -89,11 +86,10 @@ void session::on_note(const gate::note& what) {
     if (!std::exchange(pin_timed_, true)) pin_began_ = net::event_loop::clock::now();
     if (!observe::logs(config::log_level::debug)) return;
     return observe::log(config::log_level::debug, describe() + ": pin sent by " + to_string(what.shape));
-  case gate::note::kind::pin_failed:
-    counters.pin_failures.add(what.sqlstate);
-    [[fallthrough]];
+  case gate::note::kind::pin_failed: counters.pin_failures.add(what.sqlstate); [[fallthrough]];
   case gate::note::kind::pin_held:
-    if (std::exchange(pin_timed_, false)) counters.pin_wait.observe(net::event_loop::clock::now() - pin_began_);
+    if (std::exchange(pin_timed_, false))
+      counters.pin_wait.observe(net::event_loop::clock::now() - pin_began_);
     if (!observe::logs(config::log_level::debug)) return;
     return observe::log(config::log_level::debug,
                         describe() + (what.what == gate::note::kind::pin_held
@@ -101,7 +97,8 @@ void session::on_note(const gate::note& what) {
                                           : std::string(": pin failed with ") + what.sqlstate));
   case gate::note::kind::upgrade:
     counters.upgrades.add();
-    return log().upgraded(describe() + ": a transaction that was pinned became a transition; two of these at once deadlock");
+    return log().upgraded(
+        describe() + ": a transaction that was pinned became a transition; two of these at once deadlock");
   case gate::note::kind::denied:
     counters.denied.add();
     return log().statement_refused(describe() + ": in-band transition denied");
@@ -123,8 +120,7 @@ void session::begin_drain() {
     if (inbox_.empty()) return over(session_result::drained);
     [[fallthrough]];
   case phase::resolving:
-  case phase::connecting:
-    return refuse(session_result::drained, "57P03", "the proxy is shutting down");
+  case phase::connecting: return refuse(session_result::drained, "57P03", "the proxy is shutting down");
   case phase::relaying: return drain_when_idle();
   case phase::ending:
   case phase::abandoned:
@@ -134,8 +130,8 @@ void session::begin_drain() {
 
 void session::drain_when_idle() {
   if (!relay_.idle()) return;
-  relay_.send_to_client(protocol::make_error_response("FATAL", "57P01",
-                                                      "terminating connection due to administrator command"));
+  relay_.send_to_client(
+      protocol::make_error_response("FATAL", "57P01", "terminating connection due to administrator command"));
   begin_ending(session_result::drained);
 }
 
@@ -149,4 +145,4 @@ std::string session::describe() const {
          database_ + ")";
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -28,9 +28,9 @@ class session final : public net::event_loop::disposable,
   session(std::uint64_t id, session_host& host);
   ~session() override;
 
-  /// Takes the accepted socket over. limits.client_startup_timeout runs from here until the whole start-up packet is there;
-  /// connecting is bounded by upstream.connect_timeout, and authentication by the server's own authentication_timeout, as it
-  /// would be without the proxy.
+  /// Takes the accepted socket over. limits.client_startup_timeout runs from here until the whole start-up
+  /// packet is there; connecting is bounded by upstream.connect_timeout, and authentication by the server's
+  /// own authentication_timeout, as it would be without the proxy.
   void begin(net::unique_fd client);
   /// The answer to session_host::resolve_upstream().
   void on_addresses(const net::resolution&);
@@ -45,12 +45,12 @@ class session final : public net::event_loop::disposable,
 
  private:
   enum class phase : std::uint8_t {
-    starting,    ///< its start-up packets are read
-    resolving,   ///< waits for the upstream's addresses
-    connecting,  ///< waits for the upstream's socket
+    starting,   ///< its start-up packets are read
+    resolving,  ///< waits for the upstream's addresses
+    connecting, ///< waits for the upstream's socket
     relaying,
-    ending,      ///< last bytes go to the client, then its socket is closed politely
-    abandoned,   ///< the client is gone, its statement is being cancelled
+    ending,    ///< last bytes go to the client, then its socket is closed politely
+    abandoned, ///< the client is gone, its statement is being cancelled
     over,
   };
 
@@ -98,18 +98,18 @@ class session final : public net::event_loop::disposable,
   session_result result_ = session_result::completed;
   bool admitted_ = false;
   bool draining_ = false;
-  bool end_seen_ = false;        ///< the client's end was seen; end_began_ and end_fate_ are set
-  bool server_shut_ = false;     ///< the client's FIN was sent on
-  bool client_shut_ = false;     ///< ending: FIN sent
-  bool violated_ = false;        ///< the client's stream made no sense: the server ends the session in its own way
-  bool pin_timed_ = false;       ///< pin_began_ is set: a pin is on its way
+  bool end_seen_ = false;    ///< the client's end was seen; end_began_ and end_fate_ are set
+  bool server_shut_ = false; ///< the client's FIN was sent on
+  bool client_shut_ = false; ///< ending: FIN sent
+  bool violated_ = false;  ///< the client's stream made no sense: the server ends the session in its own way
+  bool pin_timed_ = false; ///< pin_began_ is set: a pin is on its way
   unsigned cancels_sent_ = 0;
   net::peer_fate end_fate_ = net::peer_fate::unknown;
   gate::session_kind kind_ = gate::session_kind::gated;
 
   startup_dialogue dialogue_;
-  net::byte_queue inbox_;        ///< of the client, before relaying
-  std::string startup_packet_;   ///< until it is forwarded
+  net::byte_queue inbox_;      ///< of the client, before relaying
+  std::string startup_packet_; ///< until it is forwarded
   std::string user_;
   std::string database_;
   std::string client_name_;
@@ -122,4 +122,4 @@ class session final : public net::event_loop::disposable,
   net::event_loop::clock::time_point pin_began_{};
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

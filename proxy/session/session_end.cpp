@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 constexpr auto flush_patience = 60s;
 /// How long a client may leave its socket open after it got everything and the FIN.
 constexpr auto close_patience = 1s;
-/// A cancel can come before the statement it is meant for was read: it is repeated until the server has let go.
+/// A cancel can come before the statement it is meant for was read: it is repeated until the server has let
+/// go.
 constexpr auto cancel_interval = 250ms;
 constexpr unsigned max_cancels = 20;
 /// Reads that only throw away, per turn.
@@ -31,7 +32,7 @@ std::string make_cancel_request(std::string_view backend_key) {
   return packet;
 }
 
-}  // namespace
+} // namespace
 
 void session::handle_disturbance() {
   if (relay_.close_reason() != gate::close_reason::none) return handle_server_violation();
@@ -68,9 +69,10 @@ void session::handle_client_end() {
   facts.terminated = relay_.client_terminated();
   facts.raw = relay_.is_raw();
   facts.replies_outstanding = relay_.replies_outstanding();
+  facts.awaits_client = relay_.awaits_client();
   facts.pinned = relay_.pinned();
   facts.all_read = relay_.client_all_read();
-  facts.all_forwarded = relay_.server_flushed();
+  facts.all_forwarded = relay_.client_forwarded();
   facts.since_end = std::chrono::duration_cast<std::chrono::milliseconds>(now - end_began_);
   switch (decide_client_end(facts)) {
   case client_end_step::cancel_and_close: return abandon(session_result::client_lost);
@@ -85,8 +87,8 @@ void session::handle_client_end() {
   if (!timer_.armed()) timer_.expire_after(client_end_interval);
 }
 
-/// The server is done with; the client gets what is left for it, then a FIN, and a moment to close by itself: closing at once
-/// with bytes of its own unread would send a reset that can overtake the last words.
+/// The server is done with; the client gets what is left for it, then a FIN, and a moment to close by itself:
+/// closing at once with bytes of its own unread would send a reset that can overtake the last words.
 void session::begin_ending(session_result result) {
   result_ = result;
   phase_ = phase::ending;
@@ -120,12 +122,14 @@ void session::discard(net::stream_socket& socket) {
   host_.loop().resume_later(*this);
 }
 
-/// A statement whose client went away, or must go, while it runs or waits: cancelled at once, so that nobody dead keeps a pin. The
-/// server's socket stays until the server has let go, because a cancel that comes too early is not remembered by it.
+/// A statement whose client went away, or must go, while it runs or waits: cancelled at once, so that nobody
+/// dead keeps a pin. The server's socket stays until the server has let go, because a cancel that comes too
+/// early is not remembered by it.
 void session::abandon(session_result result) {
-  if (backend_key_.empty()) return over(session_result::completed);   // still logging in: nothing of it runs
+  if (backend_key_.empty()) return over(session_result::completed); // still logging in: nothing of it runs
   host_.tools().counters.abandoned.add();
-  log().client_abandoned(describe() + (result == session_result::drained ? ": cut off" : ": client went away") +
+  log().client_abandoned(describe() +
+                         (result == session_result::drained ? ": cut off" : ": client went away") +
                          ", its statement is cancelled");
   result_ = result;
   phase_ = phase::abandoned;
@@ -157,11 +161,12 @@ void session::over(session_result result) {
   if (admitted_) shared.registry.release();
   shared.registry.count_end(result);
   if (observe::logs(config::log_level::debug) && result != session_result::probe) {
-    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(net::event_loop::clock::now() - began_);
-    observe::log(config::log_level::debug,
-                 describe() + " ended: " + to_string(result) + " after " + std::to_string(age.count()) + " ms");
+    const auto age =
+        std::chrono::duration_cast<std::chrono::milliseconds>(net::event_loop::clock::now() - began_);
+    observe::log(config::log_level::debug, describe() + " ended: " + to_string(result) + " after " +
+                                               std::to_string(age.count()) + " ms");
   }
   host_.session_over(id_);
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

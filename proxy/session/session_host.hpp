@@ -33,23 +33,26 @@ struct services {
   session_registry& registry;
   cancel_directory& cancels;
   session_log& log;
-  /// Reads the control row anew, on whatever thread and connection: may be called from any thread, and may answer on any.
+  /// Reads the control row anew, on whatever thread and connection: may be called from any thread, and may
+  /// answer on any.
   std::function<void(control_row_handler)> read_control_row;
 };
 
-/// What the relays of one worker share: they run one after the other, so one set is enough and stays in the cache.
+/// What the relays of one worker share: they run one after the other, so one set is enough and stays in the
+/// cache.
 struct relay_tools {
   std::span<char> scratch;
-  gate::actions& actions;   ///< cleared before each engine call
+  gate::actions& actions; ///< cleared before each engine call
   observe::worker_counters& counters;
-  unsigned bursts = 0;      ///< for sampling the added latency
+  unsigned bursts = 0; ///< for sampling the added latency
 };
 
 /// A CancelRequest on its way to a server.
 struct cancel_order {
-  std::string packet;            ///< the whole CancelRequest
+  std::string packet; ///< the whole CancelRequest
   net::socket_address server;
-  net::unique_fd client;         ///< who asked, closed when the server has acted; none when the proxy cancels by itself
+  net::unique_fd
+      client; ///< who asked, closed when the server has acted; none when the proxy cancels by itself
 };
 
 class session_host {
@@ -58,7 +61,8 @@ class session_host {
   virtual const services& shared() const = 0;
   virtual relay_tools& tools() = 0;
 
-  /// Asks the resolver for the upstream's addresses; the session gets on_addresses() unless it is over by then.
+  /// Asks the resolver for the upstream's addresses; the session gets on_addresses() unless it is over by
+  /// then.
   virtual void resolve_upstream(std::uint64_t session_id) = 0;
   /// Reads the control row; the session gets on_control_row() unless it is over by then.
   virtual void ask_control_row(std::uint64_t session_id) = 0;
@@ -70,4 +74,4 @@ class session_host {
   ~session_host() = default;
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

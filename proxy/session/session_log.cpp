@@ -28,4 +28,4 @@ void session_log::statement_refused(const std::string& line) { refused_.log(log_
 
 void session_log::upgraded(const std::string& line) { upgrades_.log(log_level::warn, line); }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -1,4 +1,5 @@
-// What the data plane writes to the log, each kind of line with its own throttle, so that a flood of one does not hide another.
+// What the data plane writes to the log, each kind of line with its own throttle, so that a flood of one does
+// not hide another.
 #pragma once
 
 #include <string>
@@ -29,4 +30,4 @@ class session_log {
   observe::log_throttle upgrades_;
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

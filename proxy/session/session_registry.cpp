@@ -64,4 +64,4 @@ upstream_health session_registry::upstream() const {
   return upstream_;
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -15,26 +15,26 @@ namespace ledgergate::session {
 
 /// How a connection ended; label of ledgergate_clients_total.
 enum class session_result : std::uint8_t {
-  completed,             ///< the client said goodbye, or left with nothing outstanding
-  client_lost,           ///< the client went away in the middle of something
-  server_closed,         ///< the server ended it (its last words were passed on)
-  protocol_violation,    ///< one side's bytes made no sense
-  upstream_unreachable,  ///< no server could be connected to, or it left without a word
-  too_many_clients,      ///< limits.max_clients, or out of descriptors
-  startup_refused,       ///< a malformed first packet
-  startup_timeout,       ///< no whole start-up packet within limits.client_startup_timeout
-  probe,                 ///< connected and left without a byte
-  cancel_request,        ///< carried a CancelRequest
-  drained,               ///< ended by the proxy's own shutdown
+  completed,            ///< the client said goodbye, or left with nothing outstanding
+  client_lost,          ///< the client went away in the middle of something
+  server_closed,        ///< the server ended it (its last words were passed on)
+  protocol_violation,   ///< one side's bytes made no sense
+  upstream_unreachable, ///< no server could be connected to, or it left without a word
+  too_many_clients,     ///< limits.max_clients, or out of descriptors
+  startup_refused,      ///< a malformed first packet
+  startup_timeout,      ///< no whole start-up packet within limits.client_startup_timeout
+  probe,                ///< connected and left without a byte
+  cancel_request,       ///< carried a CancelRequest
+  drained,              ///< ended by the proxy's own shutdown
 };
 inline constexpr std::size_t session_result_count = 11;
 const char* to_string(session_result);
 
 /// The data plane's own view of the server, for /readyz: what the latest connection attempts came to.
 struct upstream_health {
-  bool reachable = true;              ///< false after a failure until the next success
+  bool reachable = true; ///< false after a failure until the next success
   std::uint64_t failures_in_a_row = 0;
-  std::string last_failure;           ///< for operators, not for clients
+  std::string last_failure; ///< for operators, not for clients
 };
 
 class session_registry {
@@ -64,7 +64,7 @@ class session_registry {
   std::array<std::atomic<std::uint64_t>, session_result_count> ended_{};
   std::atomic<bool> upstream_reachable_{true};
   mutable std::mutex upstream_mutex_;
-  upstream_health upstream_;   ///< guarded by upstream_mutex_
+  upstream_health upstream_; ///< guarded by upstream_mutex_
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -21,7 +21,7 @@ bool is_true(std::string_view value) {
   return abbreviates("true") || abbreviates("yes") || lower == "on" || lower == "1";
 }
 
-}  // namespace
+} // namespace
 
 void session::read_startup() {
   while (phase_ == phase::starting && client_.can_read()) {
@@ -76,7 +76,8 @@ void session::startup_ended() {
 gate::session_kind session::kind_of(const protocol::startup_packet& startup) const {
   const auto& rules = *host_.shared().rules;
   const std::string_view database = startup.database.substr(0, max_name_bytes);
-  // Another protocol version than 3 names its database elsewhere. A server that speaks it is not known to us: fail closed.
+  // Another protocol version than 3 names its database elsewhere. A server that speaks it is not known to us:
+  // fail closed.
   const bool readable = (startup.version >> 16U) == 3;
   if (rules.mode == config::gate_mode::off) return gate::session_kind::ungated;
   if (readable && database != host_.shared().settings->gate.database) return gate::session_kind::ungated;
@@ -115,9 +116,10 @@ void session::on_addresses(const net::resolution& found) {
 
 void session::connect(std::vector<net::socket_address> addresses) {
   phase_ = phase::connecting;
-  connector_ = std::make_unique<upstream_connector>(host_.loop(), server_,
-                                                    [this](connect_outcome outcome) { on_connected(outcome); });
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(connect_deadline_ - net::event_loop::clock::now());
+  connector_ = std::make_unique<upstream_connector>(
+      host_.loop(), server_, [this](connect_outcome outcome) { on_connected(outcome); });
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(connect_deadline_ - net::event_loop::clock::now());
   connector_->start(std::move(addresses), left);
 }
 
@@ -139,17 +141,18 @@ void session::on_connected(connect_outcome outcome) {
   phase_ = phase::relaying;
   relay_.send_to_server(startup_packet_);
   std::string().swap(startup_packet_);
-  auto engine = std::make_unique<gate::session_engine>(shared.rules, kind_, host_.tools().counters.statements);
+  auto engine =
+      std::make_unique<gate::session_engine>(shared.rules, kind_, host_.tools().counters.statements);
   relay_.start(std::move(engine), inbox_.view());
   inbox_.clear();
   relay_on();
 }
 
-/// An error of the proxy's own in place of a session. It holds no detail of the configuration: who is not logged in learns
-/// nothing.
+/// An error of the proxy's own in place of a session. It holds no detail of the configuration: who is not
+/// logged in learns nothing.
 void session::refuse(session_result result, std::string_view sqlstate, std::string_view message) {
   relay_.send_to_client(protocol::make_error_response("FATAL", sqlstate, message));
   begin_ending(result);
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

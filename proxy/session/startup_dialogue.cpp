@@ -38,12 +38,12 @@ startup_step refuse_malformed(std::string_view packet) {
   if (protocol::load_int32(packet.data() + 4) == protocol::cancel_request_code) {
     return close_silently("malformed cancel request");
   }
-  return refuse(protocol::make_error_response("FATAL", "08P01",
-                                              "invalid startup packet layout: expected terminator as last byte"),
+  return refuse(protocol::make_error_response(
+                    "FATAL", "08P01", "invalid startup packet layout: expected terminator as last byte"),
                 "malformed start-up packet");
 }
 
-}  // namespace
+} // namespace
 
 startup_step startup_dialogue::next(std::string_view bytes) {
   if (bytes.size() < 4) return {};
@@ -70,8 +70,8 @@ startup_step startup_dialogue::answer_no(std::string_view bytes, std::size_t len
                   "encryption asked for twice");
   }
   asked = true;
-  // Clear text behind the request would be read as if it had come through the encrypted channel. The server refuses it even
-  // though it is about to answer `N`, and so do we.
+  // Clear text behind the request would be read as if it had come through the encrypted channel. The server
+  // refuses it even though it is about to answer `N`, and so do we.
   if (bytes.size() > length) {
     const std::string message = std::string("received unencrypted data after ") + request + " request";
     return refuse("N" + protocol::make_error_response("FATAL", "08P01", message),
@@ -84,4 +84,4 @@ startup_step startup_dialogue::answer_no(std::string_view bytes, std::size_t len
   return step;
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -1,5 +1,6 @@
-// What a connection says before it is a session: SSLRequest, GSSENCRequest, CancelRequest or StartupMessage. Pure: bytes in,
-// one step out. PostgreSQL manual, "Start-up"; limits as in ProcessStartupPacket of the server.
+// What a connection says before it is a session: SSLRequest, GSSENCRequest, CancelRequest or StartupMessage.
+// Pure: bytes in, one step out. PostgreSQL manual, "Start-up"; limits as in ProcessStartupPacket of the
+// server.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,19 @@ namespace ledgergate::session {
 
 struct startup_step {
   enum class kind : std::uint8_t {
-    need_more,   ///< the packet is not whole yet
-    answer,      ///< send `reply` (`N`: no encryption here) and go on with the next packet
-    startup,     ///< a StartupMessage: `packet` is to be forwarded as it is, `decoded` says for whom
-    cancel,      ///< a CancelRequest: `packet` is to be forwarded to the session's own server
-    refuse,      ///< send `reply`, then close: what a server refuses in words
-    close,       ///< close without a word: what a server does not answer either
+    need_more, ///< the packet is not whole yet
+    answer,    ///< send `reply` (`N`: no encryption here) and go on with the next packet
+    startup,   ///< a StartupMessage: `packet` is to be forwarded as it is, `decoded` says for whom
+    cancel,    ///< a CancelRequest: `packet` is to be forwarded to the session's own server
+    refuse,    ///< send `reply`, then close: what a server refuses in words
+    close,     ///< close without a word: what a server does not answer either
   };
   kind what = kind::need_more;
-  std::size_t consumed = 0;              ///< bytes of the packet
-  std::string_view packet;               ///< views the bytes given to next()
-  protocol::startup_packet decoded;      ///< views them as well
+  std::size_t consumed = 0;         ///< bytes of the packet
+  std::string_view packet;          ///< views the bytes given to next()
+  protocol::startup_packet decoded; ///< views them as well
   std::string reply;
-  const char* reason = "";               ///< for the log
+  const char* reason = ""; ///< for the log
 };
 
 class startup_dialogue {
@@ -39,4 +40,4 @@ class startup_dialogue {
   bool gss_asked_ = false;
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds busy_retry{5};
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-}  // namespace
+} // namespace
 
 upstream_connector::upstream_connector(net::event_loop& loop, net::stream_socket& socket, callback done)
     : socket_(socket), done_(std::move(done)), timer_(loop, [this] { on_timer(); }) {}
@@ -85,4 +85,4 @@ void upstream_connector::finish(connect_outcome outcome) {
   if (done) done(outcome);
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -15,13 +15,14 @@ namespace ledgergate::session {
 
 enum class connect_outcome : std::uint8_t { connected, failed, no_descriptor };
 
-/// Tries the addresses in order. The whole of it ends within the budget; each address gets an equal share of what is left, so
-/// that one that swallows packets does not use up the time of those behind it.
+/// Tries the addresses in order. The whole of it ends within the budget; each address gets an equal share of
+/// what is left, so that one that swallows packets does not use up the time of those behind it.
 class upstream_connector final : public net::event_loop::disposable {
  public:
   using callback = std::function<void(connect_outcome)>;
 
-  /// `done` is called once, possibly from within start(). The owner of `socket` passes its on_ready() on while connecting.
+  /// `done` is called once, possibly from within start(). The owner of `socket` passes its on_ready() on
+  /// while connecting.
   upstream_connector(net::event_loop& loop, net::stream_socket& socket, callback done);
 
   void start(std::vector<net::socket_address> addresses, std::chrono::milliseconds budget);
@@ -47,10 +48,10 @@ class upstream_connector final : public net::event_loop::disposable {
   net::timer timer_;
   std::vector<net::socket_address> addresses_;
   std::size_t index_ = 0;
-  net::event_loop::clock::time_point deadline_{};        ///< for everything
-  net::event_loop::clock::time_point address_deadline_{};  ///< for the current address
-  bool busy_ = false;   ///< a unix listener's backlog was full: the timer stands for the next attempt
+  net::event_loop::clock::time_point deadline_{};         ///< for everything
+  net::event_loop::clock::time_point address_deadline_{}; ///< for the current address
+  bool busy_ = false; ///< a unix listener's backlog was full: the timer stands for the next attempt
   std::string failures_;
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

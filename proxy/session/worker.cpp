@@ -11,14 +11,16 @@ namespace ledgergate::session {
 
 namespace {
 
-/// Large enough that bulk COPY spends its time in copying and not in system calls, small enough to stay in the cache.
+/// Large enough that bulk COPY spends its time in copying and not in system calls, small enough to stay in
+/// the cache.
 constexpr std::size_t scratch_bytes = 256 * 1024;
 
-}  // namespace
+} // namespace
 
 worker::worker(const services& shared, observe::worker_counters& counters)
     : shared_(shared), scratch_(scratch_bytes), tools_{scratch_, actions_, counters},
-      cancels_(loop_, shared.settings->limits.client_startup_timeout, shared.settings->upstream.connect_timeout) {}
+      cancels_(loop_, shared.settings->limits.client_startup_timeout,
+               shared.settings->upstream.connect_timeout) {}
 
 worker::~worker() { stop(); }
 
@@ -40,7 +42,8 @@ void worker::stop() {
 
 void worker::add_client(net::unique_fd client) {
   connections_.fetch_add(1, std::memory_order_relaxed);
-  auto shared_client = std::make_shared<net::unique_fd>(std::move(client));   // std::function wants to be copyable
+  auto shared_client =
+      std::make_shared<net::unique_fd>(std::move(client)); // std::function wants to be copyable
   loop_.post([this, shared_client] { begin_session(std::move(*shared_client)); });
 }
 
@@ -83,17 +86,21 @@ void worker::drain() {
   loop_.post([this] {
     draining_ = true;
     std::vector<session*> all;
-    for (const auto& [id, each] : sessions_) all.push_back(each.get());
-    for (session* each : all) each->begin_drain();
+    for (const auto& [id, each] : sessions_)
+      all.push_back(each.get());
+    for (session* each : all)
+      each->begin_drain();
   });
 }
 
 void worker::end_sessions() {
   loop_.post([this] {
     std::vector<session*> all;
-    for (const auto& [id, each] : sessions_) all.push_back(each.get());
-    for (session* each : all) each->end_now();
+    for (const auto& [id, each] : sessions_)
+      all.push_back(each.get());
+    for (session* each : all)
+      each->end_now();
   });
 }
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

@@ -59,4 +59,4 @@ class worker final : private session_host {
   std::thread thread_;
 };
 
-}  // namespace ledgergate::session
+} // namespace ledgergate::session

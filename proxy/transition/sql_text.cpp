@@ -10,7 +10,7 @@ std::string doubled(std::string_view text, char quote) {
   std::string out;
   out.reserve(text.size() + 2);
   for (char c : text) {
-    if (c == '\0') continue; // libpq would take it for the end of the whole text
+    if (c == '\0') continue; // the client library would take it for the end of the whole text
     if (c == quote) out += c;
     out += c;
   }

@@ -153,7 +153,7 @@ void transition_engine::on(const event::timer_fired&) {
             "the database cannot be asked: " + last_connection_error_.message,
             last_connection_error_});
   } else if (phase_ == phase::quiet) {
-    look();
+    look_or_queue();
   } else if (phase_ == phase::backing_off) {
     slot_held_ ? begin() : take_slot();
   } else if (phase_ == phase::asking_again_later) {

@@ -144,7 +144,9 @@ class transition_engine {
   comparison compare(const result_set& set, std::string& message);
   std::chrono::milliseconds remaining() const;
   std::chrono::milliseconds hold_rest() const;
+  time_point short_from() const;
   bool time_is_short() const;
+  void wait_quietly(std::string message);
 
   std::shared_ptr<const config::settings> settings_;
   statements statements_;
@@ -178,6 +180,7 @@ class transition_engine {
   server_error last_connection_error_;
   std::size_t back_off_count_ = 0;
   std::optional<time_point> last_look_;
+  bool standby_missing_ = false; ///< at the last look
 
   time_point hold_until_;
   time_point checked_at_;

@@ -132,7 +132,11 @@ void transition_engine::applier_answered(const sql_result& result) {
 void transition_engine::look_or_queue() {
   // When time runs short it tries anyway, and what was seen a moment ago is good enough.
   const bool looked_lately = last_look_ && now_ - *last_look_ < look_interval;
-  looked_lately&& time_is_short() ? queue() : look();
+  if (looked_lately && time_is_short() && !standby_missing_) {
+    queue();
+  } else {
+    look();
+  }
 }
 
 void transition_engine::look() {
@@ -143,11 +147,22 @@ void transition_engine::look() {
   run(phase::looking, statements_.look(), short_text_limit);
 }
 
-bool transition_engine::time_is_short() const {
-  // What the last attempts need: a stay in the queue and, as far as the request leaves room for it, the hold.
+/// From here on the last attempts are due: what is left is a stay in the queue and, as far as the request
+/// leaves room for it, the hold.
+time_point transition_engine::short_from() const {
   const auto& record = book_.record();
   const auto whole = std::chrono::duration_cast<milliseconds>(record.deadline_at - record.started_at);
-  return remaining() <= record.queue_budget + std::min(record.hold_budget, whole / 4);
+  return deadline_ - record.queue_budget - std::min(record.hold_budget, whole / 4);
+}
+
+bool transition_engine::time_is_short() const { return now_ >= short_from(); }
+
+/// Looks again after the interval, or when time runs short, whichever comes first.
+void transition_engine::wait_quietly(std::string message) {
+  enter(transition_state::waiting_quiet, std::move(message));
+  publish();
+  const auto short_moment = std::max(short_from(), now_ + shortest_back_off);
+  wait(phase::quiet, std::min(short_moment, now_ + look_interval));
 }
 
 void transition_engine::looked(const sql_result& result) {
@@ -164,16 +179,15 @@ void transition_engine::looked(const sql_result& result) {
     give_up("a pin waits for the applier lock: lets it go first");
     return;
   }
-  const auto again = std::min(deadline_, now_ + look_interval);
-  if (const auto missing = missing_standby(*standby_set)) {
+  const auto missing = missing_standby(*standby_set);
+  standby_missing_ = missing.has_value();
+  if (missing) {
     // F25: while the commit hung, every writer would wait behind the gate.
     if (time_is_short()) {
       abort(abort_reason::harm, *missing);
       return;
     }
-    enter(transition_state::waiting_quiet, *missing);
-    publish();
-    wait(phase::quiet, again);
+    wait_quietly(*missing);
     return;
   }
   elapsed oldest{0};
@@ -181,9 +195,7 @@ void transition_engine::looked(const sql_result& result) {
     oldest = std::max(oldest, lock.age().value_or(elapsed(0)));
   if (oldest > record.queue_budget && !time_is_short()) {
     // It would most likely outlast the attempt, and every other writer would have waited for nothing.
-    enter(transition_state::waiting_quiet, "waits without queueing for " + describe_blockers(record));
-    publish();
-    wait(phase::quiet, again);
+    wait_quietly("waits without queueing for " + describe_blockers(record));
     return;
   }
   queue();
@@ -272,7 +284,7 @@ void transition_engine::back_off(std::string message) {
   auto delay =
       milliseconds(static_cast<milliseconds::rep>(static_cast<double>(base.count()) * (0.5 + jitter_)));
   auto until = now_ + delay;
-  if (last_look_ && !time_is_short()) until = std::max(until, *last_look_ + look_interval);
+  if (last_look_) until = std::max(until, std::min(*last_look_ + look_interval, short_from()));
   // The last attempt must still find its time before the deadline.
   until = std::min(until, deadline_ - book_.record().queue_budget);
   until = std::max(until, now_ + shortest_back_off);

@@ -1,5 +1,6 @@
-// Plays every conversation script against the gate engine: message by message, byte by byte, and with the connection's reads
-// joined and cut at seeded random places. What goes to each side must be the same each time.
+// Plays every conversation script against the gate engine: message by message, byte by byte, and with the
+// connection's reads joined and cut at seeded random places. What goes to each side must be the same each
+// time.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -132,15 +133,17 @@ void play(const conversation& script, feed how, unsigned seed) {
       continue;
     }
     (line.what == who::to_server ? want_server : want_client) += line.bytes;
-    const bool last_of_block = i + 1 == script.lines.size() || script.lines[i + 1].what == who::client_sends ||
-                               script.lines[i + 1].what == who::server_sends ||
-                               script.lines[i + 1].what == who::control_row;
+    const bool last_of_block =
+        i + 1 == script.lines.size() || script.lines[i + 1].what == who::client_sends ||
+        script.lines[i + 1].what == who::server_sends || script.lines[i + 1].what == who::control_row;
     if (!last_of_block) continue;
     const std::string where = script.file + ":" + std::to_string(line.number) + " " + line.text;
-    ASSERT_EQ(peer.to_server, want_server) << where << "\nto the server:\n" << show_messages(peer.to_server)
-                                           << "wanted:\n" << show_messages(want_server);
-    ASSERT_EQ(peer.to_client, want_client) << where << "\nto the client:\n" << show_messages(peer.to_client)
-                                           << "wanted:\n" << show_messages(want_client);
+    ASSERT_EQ(peer.to_server, want_server) << where << "\nto the server:\n"
+                                           << show_messages(peer.to_server) << "wanted:\n"
+                                           << show_messages(want_server);
+    ASSERT_EQ(peer.to_client, want_client) << where << "\nto the client:\n"
+                                           << show_messages(peer.to_client) << "wanted:\n"
+                                           << show_messages(want_client);
     ASSERT_NE(peer.closed, gate::close_reason::server_protocol_violation) << where;
   }
   EXPECT_EQ(peer.to_server, want_server) << script.name;
@@ -151,7 +154,8 @@ std::vector<conversation> all_scripts() {
   std::vector<conversation> out;
   for (const auto& entry : std::filesystem::directory_iterator(LEDGERGATE_CONVERSATIONS)) {
     if (entry.path().extension() != ".conv") continue;
-    for (conversation& script : read_conversations(entry.path().string())) out.push_back(std::move(script));
+    for (conversation& script : read_conversations(entry.path().string()))
+      out.push_back(std::move(script));
   }
   return out;
 }
@@ -177,5 +181,5 @@ INSTANTIATE_TEST_SUITE_P(Scripts, Conversation, testing::ValuesIn(all_scripts())
   return name;
 });
 
-}  // namespace
-}  // namespace ledgergate::test
+} // namespace
+} // namespace ledgergate::test

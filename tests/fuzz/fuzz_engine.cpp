@@ -1,5 +1,6 @@
-// Hostile bytes from both sides in any order. Whatever comes: no crash, no more bytes taken than given, and on a gated session in
-// enforce mode what goes to the server is whole messages of the client or the proxy's own, never bytes that were not looked at.
+// Hostile bytes from both sides in any order. Whatever comes: no crash, no more bytes taken than given, and
+// on a gated session in enforce mode what goes to the server is whole messages of the client or the proxy's
+// own, never bytes that were not looked at.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -93,7 +94,7 @@ struct peers {
   }
 };
 
-}  // namespace
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto exclusive = rules(config::in_band_policy::exclusive);

@@ -46,7 +46,8 @@ class Violation:
 
     def __str__(self):
         r = self.record
-        return f"{self.kind}: {r.kind} of {r.object} by pid {r.pid} ({r.transaction}) {self.detail}: {r.statement}"
+        where = f"{r.kind} of {r.object} by pid {r.pid} ({r.transaction})"
+        return f"{self.kind}: {where} {self.detail}: {r.statement}"
 
 
 class Oracle:
@@ -80,7 +81,7 @@ class Oracle:
         return sorted((r for r in records if r.user not in self.ignored_users), key=lambda r: r.at)
 
     def touches(self):
-        return [r for r in self.records() if r.kind in TOUCH_KINDS]
+        return [r for r in self.records() if r.kind in TOUCH_KINDS and not self._is_operators_look(r)]
 
     def unbalanced(self):
         return self.cluster.execute("SELECT * FROM oracle.unbalanced")
@@ -95,7 +96,9 @@ class Oracle:
         for xid, record in changes.items():
             rows = self.cluster.execute(
                 "SELECT extract(epoch FROM pg_xact_commit_timestamp(%s::xid))"
-                " WHERE pg_xact_status(%s::xid8) = 'committed'", parameters=(xid, xid))
+                " WHERE pg_xact_status(%s::xid8) = 'committed'",
+                parameters=(xid, xid),
+            )
             if rows:
                 commits.append((float(rows[0][0]), record.transaction, record.new_mode))
         return sorted(commits)
@@ -111,8 +114,11 @@ class Oracle:
         modes = collections.defaultdict(set)
         for record in records:
             found += self._violations_of(record, commits, exclusive_since)
-            if record.kind in TOUCH_KINDS and record.transaction not in exclusive_since \
-                    and not self._is_operators_look(record):
+            if (
+                record.kind in TOUCH_KINDS
+                and record.transaction not in exclusive_since
+                and not self._is_operators_look(record)
+            ):
                 modes[record.transaction].add(record.mode)
                 if len(modes[record.transaction]) == 2:
                     found.append(Violation("mixed modes", record, str(sorted(modes[record.transaction]))))

@@ -17,7 +17,7 @@
 --   writes        BEFORE .. FOR EACH STATEMENT triggers (kind "write"), also for statements without rows
 --   end           deferred constraint triggers, at COMMIT or PREPARE (kind "commit"): still pinned then?
 --   reads, locks  row level security policies whose condition calls the witness once per statement, when
---                 its scan meets the first row (kinds "read" and "lock"): unmodified clients cannot avoid them
+--                 its scan meets the first row (kinds "read" and "lock"): no client can avoid them
 --   transitions   triggers and policies on the control table (kinds "read_control", "lock_control",
 --                 "transition", and "changed" with the new mode)
 --   steps         SELECT oracle.step('..') as a guard or step of a transition
@@ -83,7 +83,8 @@ $$;
 
 CREATE FUNCTION oracle.on_control_row() RETURNS trigger LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    PERFORM oracle.record('changed', TG_TABLE_NAME, CASE WHEN TG_OP = 'DELETE' THEN 'shadow' ELSE NEW.mode END);
+    PERFORM oracle.record('changed', TG_TABLE_NAME,
+                          CASE WHEN TG_OP = 'DELETE' THEN 'shadow' ELSE NEW.mode END);
     RETURN NULL;
 END
 $$;
@@ -112,8 +113,8 @@ BEGIN
         EXECUTE format('CREATE POLICY oracle_select ON %s FOR SELECT USING (true)', watched);
         EXECUTE format('CREATE POLICY oracle_insert ON %s FOR INSERT WITH CHECK (true)', watched);
         EXECUTE format('CREATE POLICY oracle_delete ON %s FOR DELETE USING (true)', watched);
-        EXECUTE format('CREATE POLICY oracle_lock ON %s FOR UPDATE USING ((SELECT oracle.record(''lock'', %L))) '
-                       'WITH CHECK (true)', watched, watched::text);
+        EXECUTE format('CREATE POLICY oracle_lock ON %s FOR UPDATE '
+                       'USING ((SELECT oracle.record(''lock'', %L))) WITH CHECK (true)', watched, watched::text);
     END IF;
 END
 $$;
@@ -139,7 +140,8 @@ $$;
 CREATE VIEW oracle.unbalanced AS
     SELECT u.id, u.kudos, coalesce(l.amount, 0) AS posted
       FROM public.users u
-      LEFT JOIN (SELECT user_id, sum(amount) AS amount FROM public.kudos_ledger WHERE applied GROUP BY user_id) l
+      LEFT JOIN (SELECT user_id, sum(amount) AS amount FROM public.kudos_ledger
+                  WHERE applied GROUP BY user_id) l
         ON l.user_id = u.id
      WHERE u.kudos <> coalesce(l.amount, 0);
 

@@ -52,17 +52,20 @@ def test_notify_in_the_statement_that_touches(connection, oracle):
     oracle.assert_clean()
 
 
-@pytest.mark.parametrize("statement", [
-    "SET application_name = 'renamed'",
-    "SET client_encoding = 'LATIN1'",
-    "SET TimeZone = 'Europe/Berlin'; SELECT count(*) FROM kudos_ledger; SET DateStyle = 'German, DMY'",
-    "BEGIN; SET LOCAL application_name = 'local'; SELECT count(*) FROM kudos_ledger; COMMIT",
-    "SELECT set_config('application_name', note, false) FROM kudos_ledger WHERE event_id = 1",
-    "UPDATE kudos_ledger SET note = set_config('application_name', 'by update', false) WHERE event_id = 2",
-    "DO $$ BEGIN PERFORM set_config('application_name', 'by DO', false); RAISE NOTICE 'said'; END $$",
-    "RESET ALL",
-    "DISCARD ALL",
-])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SET application_name = 'renamed'",
+        "SET client_encoding = 'LATIN1'",
+        "SET TimeZone = 'Europe/Berlin'; SELECT count(*) FROM kudos_ledger; SET DateStyle = 'German, DMY'",
+        "BEGIN; SET LOCAL application_name = 'local'; SELECT count(*) FROM kudos_ledger; COMMIT",
+        "SELECT set_config('application_name', note, false) FROM kudos_ledger WHERE event_id = 1",
+        "UPDATE kudos_ledger SET note = set_config('application_name', 'set', false) WHERE event_id = 2",
+        "DO $$ BEGIN PERFORM set_config('application_name', 'by DO', false); RAISE NOTICE 'said'; END $$",
+        "RESET ALL",
+        "DISCARD ALL",
+    ],
+)
 def test_parameter_changes_arrive_in_place(direct, proxied, statement):
     answers = []
     for endpoint in (direct, proxied):
@@ -76,11 +79,16 @@ def test_parameter_changes_arrive_in_place(direct, proxied, statement):
 
 def test_all_levels_of_notices_arrive_in_place(direct, proxied):
     """client_min_messages below LOG would also show the oracle's own records, so jobs are asked here."""
+
     def said(endpoint):
         with wire.WireClient(endpoint) as client:
-            return client.simple("DO $$ BEGIN RAISE NOTICE 'one'; RAISE WARNING 'two'; RAISE INFO 'three'; END $$") \
-                + client.simple("SELECT announce(payload) FROM jobs WHERE id = 1") \
+            return (
+                client.simple(
+                    "DO $$ BEGIN RAISE NOTICE 'one'; RAISE WARNING 'two'; RAISE INFO 'three'; END $$"
+                )
+                + client.simple("SELECT announce(payload) FROM jobs WHERE id = 1")
                 + client.simple("SELECT announce(note), amount / 0 FROM kudos_ledger WHERE event_id = 1")
+            )
 
     assert said(proxied) == said(direct)
     assert wire.kinds(said(proxied)).count("N") >= 4

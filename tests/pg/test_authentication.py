@@ -46,8 +46,9 @@ def test_unknown_names_are_refused_in_the_servers_own_words(direct, proxied, cha
 
 def test_a_long_password_travels_whole(cluster, direct, proxied):
     long_password = "long " * 180
-    cluster.execute("SET password_encryption = 'scram-sha-256'; "
-                    f"ALTER ROLE app_password PASSWORD '{long_password}'")
+    cluster.execute(
+        "SET password_encryption = 'scram-sha-256'; " f"ALTER ROLE app_password PASSWORD '{long_password}'"
+    )
     try:
         assert who_am_i(proxied.replace(user="app_password", password=long_password))[0] == "app_password"
     finally:
@@ -57,9 +58,10 @@ def test_a_long_password_travels_whole(cluster, direct, proxied):
 def conversation(endpoint, chunk):
     """A clear-text password login, with every client message cut into pieces of `chunk` bytes."""
     with wire.WireClient(endpoint, start=False) as client:
+
         def send(data):
             for offset in range(0, len(data), chunk):
-                client.send(data[offset:offset + chunk])
+                client.send(data[offset : offset + chunk])
 
         send(wire.startup(user="app_password", database="horde"))
         messages = client.read_until("R")

@@ -37,10 +37,20 @@ def test_psycopg2_cancels(proxied, cluster, statement):
 
 
 def test_psql_cancels_on_an_interrupt(proxied, cluster):
-    process = spawn(["psql", "-X", "-c", "SELECT 'asleep', pg_sleep(60) FROM kudos_ledger", proxied.dsn()],
-                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
-    wait_until(lambda: cluster.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' "
-                                       "AND query LIKE 'SELECT ''asleep''%'"), "psql's statement to run")
+    process = spawn(
+        ["psql", "-X", "-c", "SELECT 'asleep', pg_sleep(60) FROM kudos_ledger", proxied.dsn()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+    wait_until(
+        lambda: cluster.execute(
+            "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' "
+            "AND query LIKE 'SELECT ''asleep''%'"
+        ),
+        "psql's statement to run",
+    )
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=30)
     assert "canceling statement due to user request" in output
@@ -105,8 +115,10 @@ def test_late_cancels_leave_no_lock_behind(proxied, cluster, oracle):
         thread.start()
         try:
             for _ in range(150):
-                for text in ("SELECT count(*) FROM kudos_ledger",
-                             "DO $$ BEGIN PERFORM count(*) FROM kudos_ledger; END $$"):
+                for text in (
+                    "SELECT count(*) FROM kudos_ledger",
+                    "DO $$ BEGIN PERFORM count(*) FROM kudos_ledger; END $$",
+                ):
                     messages = client.simple(text)
                     states = [m.fields()["C"] for m in messages if m.kind == "E"]
                     assert states in ([], ["57014"])

@@ -63,8 +63,9 @@ def test_a_server_that_never_answers_is_given_up(tmp_path):
             # The queue of the listener is filled, so that the kernel answers no further connection.
             filler.setblocking(False)
             filler.connect_ex(("127.0.0.1", port))
-        with Sidecar(Endpoint("127.0.0.1", port), {"upstream": {"connect_timeout": "200ms"}},
-                     await_ready=False) as sidecar:
+        with Sidecar(
+            Endpoint("127.0.0.1", port), {"upstream": {"connect_timeout": "200ms"}}, await_ready=False
+        ) as sidecar:
             assert refusal(sidecar.endpoint())["C"] == "08006"
         for filler in fillers:
             filler.close()

@@ -9,19 +9,37 @@ import pytest
 SCRIPTS = pathlib.Path(__file__).resolve().parent / "pgbench"
 CLIENTS, TRANSACTIONS = 4, 25
 # What depends on the clock says nothing about equality.
-TIMES = re.compile(r"^(latency|tps|initial connection time|average connection time|number of threads).*\n", re.M)
+TIMES = re.compile(
+    r"^(latency|tps|initial connection time|average connection time|number of threads).*\n", re.M
+)
 BALANCES = "SELECT id, kudos FROM users ORDER BY id"
 
 
 def pgbench(script, protocol, *extra):
-    return ["pgbench", "-n", "-f", str(SCRIPTS / f"{script}.sql"), "-M", protocol, "-c", str(CLIENTS),
-            "-j", "1", "-t", str(TRANSACTIONS), "--random-seed=20", *extra]
+    return [
+        "pgbench",
+        "-n",
+        "-f",
+        str(SCRIPTS / f"{script}.sql"),
+        "-M",
+        protocol,
+        "-c",
+        str(CLIENTS),
+        "-j",
+        "1",
+        "-t",
+        str(TRANSACTIONS),
+        "--random-seed=20",
+        *extra,
+    ]
 
 
-CASES = [(script, protocol)
-         for protocol in ("simple", "extended", "prepared")
-         for script in ("autocommit", "transaction", "pipeline", "pipelined_transaction")
-         if not (protocol == "simple" and "pipeline" in script)]
+CASES = [
+    (script, protocol)
+    for protocol in ("simple", "extended", "prepared")
+    for script in ("autocommit", "transaction", "pipeline", "pipelined_transaction")
+    if not (protocol == "simple" and "pipeline" in script)
+]
 
 
 @pytest.mark.parametrize("script, protocol", CASES)
@@ -45,8 +63,9 @@ def test_pgbench_may_connect_anew_for_each_transaction(cluster, oracle, direct, 
 @pytest.mark.parametrize("protocol", ["simple", "extended", "prepared"])
 def test_pgbench_that_touches_nothing_is_never_pinned(cluster, oracle, direct, proxied, sidecar, protocol):
     pins = sidecar.metric("ledgergate_pins_total")
-    outputs = [TIMES.sub("", drivers.run(endpoint, pgbench("untouched", protocol)))
-               for endpoint in (direct, proxied)]
+    outputs = [
+        TIMES.sub("", drivers.run(endpoint, pgbench("untouched", protocol))) for endpoint in (direct, proxied)
+    ]
     assert outputs[0] == outputs[1]
     assert oracle.touches() == []
     assert sidecar.metric("ledgergate_pins_total") == pins

@@ -1,4 +1,4 @@
-"""A pin that fails is the client's one error: its statement does not run, and the session is usable afterwards."""
+"""A pin that fails is the client's one error: its statement does not run, and the session is usable again."""
 
 import contextlib
 import threading
@@ -14,8 +14,12 @@ INSERT = "INSERT INTO kudos_ledger (user_id, amount, note) VALUES (1, 1, 'must n
 TOUCHES = {
     "simple": wire.query(INSERT),
     "extended": wire.extended(INSERT),
-    "extended, named": wire.parse(INSERT, "s") + wire.bind("p", "s") + wire.execute("p") + wire.close_portal("p")
-    + wire.close_statement("s") + wire.sync(),
+    "extended, named": wire.parse(INSERT, "s")
+    + wire.bind("p", "s")
+    + wire.execute("p")
+    + wire.close_portal("p")
+    + wire.close_statement("s")
+    + wire.sync(),
     "several in a text": wire.query(f"SELECT 1; {INSERT}"),
     "a block": wire.query(f"DO $$ BEGIN {INSERT}; END $$"),
     "a copy": wire.query("COPY kudos_ledger TO STDOUT"),
@@ -127,10 +131,13 @@ def test_deadlock(client, cluster, oracle, touch, state):
             enter(victim, state)
             victim.simple(f"SELECT pg_advisory_xact_lock({APPLIER_KEY})")
             thread = threading.Thread(
-                target=lambda: other.execute(f"SELECT pg_advisory_xact_lock({APPLIER_KEY})"))
+                target=lambda: other.execute(f"SELECT pg_advisory_xact_lock({APPLIER_KEY})")
+            )
             thread.start()
-            wait_until(lambda: [row for row in cluster.execute(LOCKS, parameters=(APPLIER_KEY,)) if not row[2]],
-                       "the other one to wait for the applier key")
+            wait_until(
+                lambda: [row for row in cluster.execute(LOCKS, parameters=(APPLIER_KEY,)) if not row[2]],
+                "the other one to wait for the applier key",
+            )
             messages = victim.ask(TOUCHES[touch])
             assert wire.error_of(messages)["C"] == "40P01"
             assert wire.kinds(messages)[-1] == "Z:E"
@@ -150,8 +157,8 @@ def test_the_rest_of_a_batch_is_skipped(client, cluster, oracle):
     with exclusive_gate(cluster):
         messages = client.ask(first, wire.extended("SELECT 2"), wire.query("SELECT 3"), count=3)
     seen = wire.kinds(messages)
-    assert seen[:seen.index("Z:I")].count("E") == 1
-    assert seen[seen.index("Z:I") + 1:] == ["1", "2", "T", "D", "C", "Z:I", "T", "D", "C", "Z:I"]
+    assert seen[: seen.index("Z:I")].count("E") == 1
+    assert seen[seen.index("Z:I") + 1 :] == ["1", "2", "T", "D", "C", "Z:I", "T", "D", "C", "Z:I"]
     check_usable(client, cluster, "autocommit")
     oracle.assert_clean()
 
@@ -160,8 +167,13 @@ def test_pipelined_queries_behind_a_failed_pin_are_served_in_order(client, clust
     client.simple("SET lock_timeout = '150ms'")
     client.simple("BEGIN")
     with exclusive_gate(cluster):
-        messages = client.ask(wire.query(INSERT), wire.query("SELECT 1"), wire.query("ROLLBACK"),
-                              wire.query("SELECT 2"), count=4)
+        messages = client.ask(
+            wire.query(INSERT),
+            wire.query("SELECT 1"),
+            wire.query("ROLLBACK"),
+            wire.query("SELECT 2"),
+            count=4,
+        )
     assert wire.kinds(messages) == ["E", "Z:E", "E", "Z:E", "C", "Z:I", "T", "D", "C", "Z:I"]
     assert [m.fields()["C"] for m in messages if m.kind == "E"] == ["55P03", "25P02"]
     check_usable(client, cluster, "autocommit")

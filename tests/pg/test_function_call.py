@@ -33,25 +33,34 @@ def test_built_in_functions_answer_the_same(direct, proxied):
 
 def test_errors_answer_the_same(direct, proxied):
     messages = both(
-        direct, proxied,
+        direct,
+        proxied,
         (wire.function_call(154, [wire.int4(1), wire.int4(0)]), 1),
         (wire.function_call(4_000_000_000, []), 1),
         (wire.function_call(INT4_PLUS, [wire.int4(1)]), 1),
-        (wire.query("BEGIN"), 1), (wire.function_call(154, [wire.int4(1), wire.int4(0)]), 1), (SUM, 1),
-        (wire.query("ROLLBACK"), 1), (SUM, 1))
+        (wire.query("BEGIN"), 1),
+        (wire.function_call(154, [wire.int4(1), wire.int4(0)]), 1),
+        (SUM, 1),
+        (wire.query("ROLLBACK"), 1),
+        (SUM, 1),
+    )
     assert wire.kinds(messages).count("E") == 5
 
 
 def test_calls_may_be_pipelined_with_touches(direct, proxied, oracle):
     touch = wire.query("SELECT count(*) FROM kudos_ledger")
-    messages = both(direct, proxied, (SUM + touch + SUM + wire.extended("SELECT user_id FROM kudos_ledger") + SUM, 5))
+    messages = both(
+        direct, proxied, (SUM + touch + SUM + wire.extended("SELECT user_id FROM kudos_ledger") + SUM, 5)
+    )
     assert wire.kinds(messages).count("V") == 3
     oracle.assert_violations()
 
 
 def test_a_call_in_a_batch_commits_the_implicit_transaction(direct, proxied, cluster, oracle):
     """F17: what was pinned before it has to be pinned again behind it."""
-    insert = wire.parse("INSERT INTO kudos_ledger (user_id, amount) VALUES (1, 1)") + wire.bind() + wire.execute()
+    insert = (
+        wire.parse("INSERT INTO kudos_ledger (user_id, amount) VALUES (1, 1)") + wire.bind() + wire.execute()
+    )
     batch = insert + SUM + insert + wire.sync()
     with wire.WireClient(direct) as client:
         expected = client.ask(batch, count=2)

@@ -1,6 +1,6 @@
-"""Writers credit their users while the mode flips: every posting is in its balance exactly once, and no client
-sees an error. What a credit does depends on the mode it has read; one that goes by a mode which is no longer in
-force is lost, or counted twice."""
+"""Writers credit their users while the mode flips: every posting is in its balance exactly once, and no
+client sees an error. What a credit does depends on the mode it has read; one that goes by a mode which is no
+longer in force is lost, or counted twice."""
 
 import threading
 
@@ -42,8 +42,10 @@ class Writer(threading.Thread):
             cursor.execute("SELECT mode FROM kudos_ledger_control WHERE id = 1")
             mode = cursor.fetchone()[0]
             inline = mode == "shadow"
-            cursor.execute("INSERT INTO kudos_ledger (user_id, amount, applied) VALUES (%s, 1, %s)",
-                           (self.user_id, inline))
+            cursor.execute(
+                "INSERT INTO kudos_ledger (user_id, amount, applied) VALUES (%s, 1, %s)",
+                (self.user_id, inline),
+            )
             if inline:
                 cursor.execute("UPDATE users SET kudos = kudos + 1 WHERE id = %s", (self.user_id,))
         connection.commit()
@@ -69,8 +71,11 @@ def stop(writers):
 
 def await_credits(writers, count):
     goals = [writer.credits + count for writer in writers]
-    wait_until(lambda: any(writer.failure for writer in writers)
-               or all(writer.credits >= goal for writer, goal in zip(writers, goals)), "the writers to go on")
+    wait_until(
+        lambda: any(writer.failure for writer in writers)
+        or all(writer.credits >= goal for writer, goal in zip(writers, goals)),
+        "the writers to go on",
+    )
 
 
 def balances(cluster):
@@ -96,13 +101,15 @@ def test_no_credit_is_lost_and_none_is_counted_twice(sidecar, cluster, oracle, w
 
 
 def test_without_the_sidecar_credits_go_by_a_mode_that_is_not_in_force(direct, cluster, oracle):
-    """The control, in two steps that always interleave: the mode changes between a writer's look and its write."""
+    """The control, in two steps that always interleave: the mode changes between look and write."""
     connection = psycopg2.connect(direct.dsn())
     cursor = connection.cursor()
     cursor.execute("SELECT mode FROM kudos_ledger_control WHERE id = 1")
     assert cursor.fetchone() == ("shadow",)
-    cluster.execute("UPDATE kudos_ledger_control SET mode = 'ledger'; UPDATE kudos_ledger_control SET mode = 'shadow';"
-                    "SELECT fold_postings(); UPDATE kudos_ledger_control SET mode = 'ledger'")
+    cluster.execute(
+        "UPDATE kudos_ledger_control SET mode = 'ledger'; UPDATE kudos_ledger_control SET mode = 'shadow';"
+        "SELECT fold_postings(); UPDATE kudos_ledger_control SET mode = 'ledger'"
+    )
     cursor.execute("INSERT INTO kudos_ledger (user_id, amount, applied) VALUES (1, 1, true)")
     connection.commit()
     connection.close()

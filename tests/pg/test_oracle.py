@@ -37,29 +37,31 @@ def kinds(oracle):
     return sorted({violation.kind for violation in oracle.violations()})
 
 
-@pytest.mark.parametrize("touch", [
-    POST,
-    READ,
-    "COPY kudos_ledger TO STDOUT",
-    "SELECT 1 FROM users WHERE id = 1 FOR UPDATE",
-    "UPDATE users SET kudos = kudos WHERE id = 1",
-    "DELETE FROM kudos_ledger WHERE false",
-    "WITH x AS (DELETE FROM kudos_stat_events RETURNING *) SELECT count(*) FROM x",
-    "TRUNCATE kudos_balance_snapshots",
-    "SELECT mode FROM kudos_ledger_control WHERE id = 1",
-    "SELECT mode FROM kudos_ledger_control WHERE id = 1 FOR KEY SHARE",
-])
+@pytest.mark.parametrize(
+    "touch",
+    [
+        POST,
+        READ,
+        "COPY kudos_ledger TO STDOUT",
+        "SELECT 1 FROM users WHERE id = 1 FOR UPDATE",
+        "UPDATE users SET kudos = kudos WHERE id = 1",
+        "DELETE FROM kudos_ledger WHERE false",
+        "WITH x AS (DELETE FROM kudos_stat_events RETURNING *) SELECT count(*) FROM x",
+        "TRUNCATE kudos_balance_snapshots",
+        "SELECT mode FROM kudos_ledger_control WHERE id = 1",
+        "SELECT mode FROM kudos_ledger_control WHERE id = 1 FOR KEY SHARE",
+    ],
+)
 def test_reports_every_kind_of_unpinned_touch(connect, oracle, touch):
     cursor = connect()
     cursor.copy_expert(touch, open("/dev/null", "w")) if touch.startswith("COPY") else run(cursor, touch)
     oracle.assert_violations("not pinned")
 
 
-@pytest.mark.parametrize("statement", [
-    "SELECT 1",
-    "UPDATE jobs SET state = 'done' WHERE id = 1",
-    "SELECT kudos FROM users WHERE id = 1",
-])
+@pytest.mark.parametrize(
+    "statement",
+    ["SELECT 1", "UPDATE jobs SET state = 'done' WHERE id = 1", "SELECT kudos FROM users WHERE id = 1"],
+)
 def test_does_not_see_what_touches_nothing(connect, oracle, statement):
     run(connect(), statement)
     assert oracle.touches() == []
@@ -91,8 +93,14 @@ def test_reports_a_pin_that_died_with_its_savepoint(connect, oracle):
 
 
 def test_reports_a_pin_that_was_dropped_before_the_commit(connect, oracle):
-    run(connect(), "BEGIN", f"SELECT pg_advisory_lock_shared({GATE_KEY})", POST,
-        f"SELECT pg_advisory_unlock_shared({GATE_KEY})", "COMMIT")
+    run(
+        connect(),
+        "BEGIN",
+        f"SELECT pg_advisory_lock_shared({GATE_KEY})",
+        POST,
+        f"SELECT pg_advisory_unlock_shared({GATE_KEY})",
+        "COMMIT",
+    )
     assert [(v.kind, v.record.kind) for v in oracle.violations()] == [("not pinned", "commit")]
 
 
@@ -102,8 +110,15 @@ def test_reports_a_transition_without_the_gate(connect, oracle):
 
 
 def test_is_content_with_a_transition_that_holds_the_gate(connect, oracle):
-    run(connect(), "BEGIN", GATE, "SELECT oracle.step('fold')", "SELECT fold_postings()",
-        "UPDATE kudos_ledger_control SET mode = 'ledger'", "COMMIT")
+    run(
+        connect(),
+        "BEGIN",
+        GATE,
+        "SELECT oracle.step('fold')",
+        "SELECT fold_postings()",
+        "UPDATE kudos_ledger_control SET mode = 'ledger'",
+        "COMMIT",
+    )
     oracle.assert_clean(at_least=3)
     run(connect(), "BEGIN", PIN, POST, "COMMIT")
     oracle.assert_clean(at_least=5)
@@ -133,8 +148,10 @@ def test_reports_a_snapshot_from_before_the_pin(connect, oracle, cluster):
     psycopg2_wait(waiting)
     cursor = waiting.cursor()
     cursor.execute(f"BEGIN ISOLATION LEVEL REPEATABLE READ; {PIN}; {READ}; COMMIT")
-    wait_until(lambda: cluster.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"),
-               "the pin to wait")
+    wait_until(
+        lambda: cluster.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"),
+        "the pin to wait",
+    )
     run(operator, "COMMIT")
     psycopg2_wait(waiting)
     waiting.close()

@@ -20,16 +20,23 @@ UNTOUCHED = {"table": "jobs", "column": "id", "other": "payload", "key": "id"}
 
 @pytest.fixture(scope="module")
 def tapped(cluster):
-    with WireTap(cluster.endpoint()) as tap, Sidecar(tap.endpoint, {"control": {
-            "dsn": cluster.endpoint("gate_operator").dsn()}}) as sidecar:
+    with WireTap(cluster.endpoint()) as tap, Sidecar(
+        tap.endpoint, {"control": {"dsn": cluster.endpoint("gate_operator").dsn()}}
+    ) as sidecar:
         yield tap, sidecar
+
+
+def connection_of(tap, client):
+    """The tapped connection of the client's session, behind what the sidecar asks once after the log-in."""
+    client.simple("SELECT 1")
+    return tap.of_backend(client.pid)
 
 
 def measure(tapped, steps, names):
     """What passed between sidecar and server, from the first to the last answer of the steps."""
     tap, sidecar = tapped
     with wire.WireClient(sidecar.endpoint()) as client:
-        connection = tap.of_backend(client.pid)
+        connection = connection_of(tap, client)
         before = connection.snapshot()
         for data, kinds, count in steps(names):
             client.send(data)
@@ -49,18 +56,24 @@ def extended(*texts):
 
 
 def pipelined(*texts):
-    return lambda names: [conversations.ask(*[wire.query(text.format(**names)) for text in texts], count=len(texts))]
+    return lambda names: [
+        conversations.ask(*[wire.query(text.format(**names)) for text in texts], count=len(texts))
+    ]
 
 
 def one_batch(*texts):
-    return lambda names: [conversations.ask(
-        *[conversations.prepared_run(text.format(**names), ()) for text in texts], wire.sync())]
+    return lambda names: [
+        conversations.ask(
+            *[conversations.prepared_run(text.format(**names), ()) for text in texts], wire.sync()
+        )
+    ]
 
 
 def prepared(text):
     return lambda names: [
         conversations.ask(wire.parse(text.format(**names), "s"), wire.describe_statement("s"), wire.sync()),
-        *[conversations.ask(wire.bind("", "s"), wire.execute(), wire.sync())] * 3]
+        *[conversations.ask(wire.bind("", "s"), wire.execute(), wire.sync())] * 3,
+    ]
 
 
 SHAPES = {
@@ -96,7 +109,7 @@ def test_what_touches_nothing_is_relayed_byte_for_byte(tapped, name):
     tap, sidecar = tapped
     steps = SHAPES[name](UNTOUCHED)
     with wire.WireClient(sidecar.endpoint()) as client:
-        connection = tap.of_backend(client.pid)
+        connection = connection_of(tap, client)
         offsets = {side: connection.snapshot().bytes[side] for side in (SERVER_BOUND, CLIENT_BOUND)}
         received = []
         for data, kinds, count in steps:
@@ -104,11 +117,14 @@ def test_what_touches_nothing_is_relayed_byte_for_byte(tapped, name):
             received += client.read_until(kinds, count)
         sent = list(split(b"".join(data for data, _, _ in steps)))
         assert connection.messages(SERVER_BOUND, offsets[SERVER_BOUND]) == sent
-        assert connection.messages(CLIENT_BOUND, offsets[CLIENT_BOUND]) == [(m.kind, m.body) for m in received]
+        assert connection.messages(CLIENT_BOUND, offsets[CLIENT_BOUND]) == [
+            (m.kind, m.body) for m in received
+        ]
 
 
 def test_a_pipelining_simple_client_waits_at_most_once_more(tapped, oracle):
-    """The second touch comes while the answer to the first pin is on its way: it may be held until it is there."""
+    """The second touch comes while the answer to the first pin is on its way: it may be held until then."""
+
     def steps(names):
         return [conversations.simple("BEGIN"), *pipelined(INSERT, SELECT, "COMMIT")(names)]
 
@@ -138,11 +154,14 @@ def test_names_never_stand_without_their_schema(tapped):
     """A hostile search_path must not redirect the lock: every text the sidecar adds names pg_catalog."""
     tap, sidecar = tapped
     with wire.WireClient(sidecar.endpoint()) as client:
-        connection = tap.of_backend(client.pid)
+        connection = connection_of(tap, client)
         offset = connection.snapshot().bytes[SERVER_BOUND]
         client.simple(SELECT.format(**TOUCHING))
         client.ask(wire.extended(SELECT.format(**TOUCHING)))
-        added = [body for kind, body in connection.messages(SERVER_BOUND, offset)
-                 if kind in "PQ" and b"advisory" in body]
+        added = [
+            body
+            for kind, body in connection.messages(SERVER_BOUND, offset)
+            if kind in "PQ" and b"advisory" in body
+        ]
     assert added
     assert all(b"pg_catalog.pg_advisory" in body for body in added)

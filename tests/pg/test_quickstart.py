@@ -55,7 +55,8 @@ def finished():
 
 
 def start(folder, *options, programs=None):
-    environment = {**os.environ, "TMPDIR": str(folder), "LEDGERGATE_BIN_DIR": str(programs or binary().parent)}
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    environment["LEDGERGATE_BIN_DIR"] = str(programs or binary().parent)
     return subprocess.Popen([QUICKSTART, *SHORT, *options], env=environment, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -151,7 +152,8 @@ def test_fails_when_the_sidecar_does_not_pin(folder):
     programs = programs_with_gate_off(folder)
     code, output = run(folder, programs=programs)
     assert code == 1, output
-    assert ("sidecar", "legacy", "ledger", "starved") in [(*row[:3], row[5]) for row in stages(output)], output
+    results = [(*row[:3], row[5]) for row in stages(output)]
+    assert ("sidecar", "legacy", "ledger", "starved") in results, output
     shutil.rmtree(programs)
     assert_nothing_left(folder)
 
@@ -180,8 +182,8 @@ def test_keeps_server_and_sidecar_until_its_stop_command(folder):
     kept = pathlib.Path(KEPT.search(output).group(1))
 
     def call(name, *arguments):
-        return subprocess.run([kept / name, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=PATIENCE, check=False)
+        return subprocess.run([kept / name, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=PATIENCE, check=False)
 
     asked = call("psql", "-Atc", "SELECT mode FROM kudos_ledger_control")
     assert (asked.returncode, asked.stdout) == (0, "shadow\n"), asked

@@ -23,7 +23,9 @@ def test_replication_commands_answer_the_same(replicating, kind):
             # The position in the log moves on; everything else is the same.
             system = client.simple("IDENTIFY_SYSTEM")
             seen += [m for m in system if m.kind != "D"]
-            seen += [m for m in client.simple("CREATE_REPLICATION_SLOT s TEMPORARY PHYSICAL") if m.kind != "D"]
+            seen += [
+                m for m in client.simple("CREATE_REPLICATION_SLOT s TEMPORARY PHYSICAL") if m.kind != "D"
+            ]
             seen += client.simple("DROP_REPLICATION_SLOT s")
             seen += client.simple("DROP_REPLICATION_SLOT s")
             seen += client.simple("NO_SUCH_COMMAND")
@@ -34,9 +36,15 @@ def test_replication_commands_answer_the_same(replicating, kind):
 
 
 def test_sql_on_a_replication_connection_is_gated(cluster, direct, proxied, oracle):
-    statements = ["SELECT count(*) FROM jobs", "INSERT INTO kudos_ledger (user_id, amount) VALUES (1, 1)",
-                  "SELECT count(*) FROM kudos_ledger", "INSERT INTO kudos_ledger (user_id, amount) VALUES (9999, 1)",
-                  "BEGIN", "SELECT user_id FROM kudos_ledger WHERE event_id = 1", "COMMIT"]
+    statements = [
+        "SELECT count(*) FROM jobs",
+        "INSERT INTO kudos_ledger (user_id, amount) VALUES (1, 1)",
+        "SELECT count(*) FROM kudos_ledger",
+        "INSERT INTO kudos_ledger (user_id, amount) VALUES (9999, 1)",
+        "BEGIN",
+        "SELECT user_id FROM kudos_ledger WHERE event_id = 1",
+        "COMMIT",
+    ]
     cluster.execute("ALTER ROLE app REPLICATION")
 
     def client(endpoint):
@@ -68,8 +76,9 @@ def test_copy_both_streams_in_both_directions(cluster, replicating):
 
 def test_base_backup(replicating, tmp_path):
     _, proxied = replicating
-    output = drivers.run(proxied, ["pg_basebackup", "-D", str(tmp_path / "copy"), "-c", "fast", "-X", "stream",
-                                   "--no-sync"])
+    output = drivers.run(
+        proxied, ["pg_basebackup", "-D", str(tmp_path / "copy"), "-c", "fast", "-X", "stream", "--no-sync"]
+    )
     assert "error" not in output
     assert (tmp_path / "copy/PG_VERSION").exists()
 
@@ -78,7 +87,9 @@ def test_dump(cluster, replicating):
     """A dump is one long REPEATABLE READ READ ONLY transaction: never pinned, and the same text."""
     program = ["pg_dump", "--no-sync", "-n", "public"]
     # Each dump protects itself with a random word in its \\restrict lines.
-    dumps = [re.sub(r"(?m)^\\(un)?restrict .*$", "", drivers.run(endpoint, program)) for endpoint in replicating]
+    dumps = [
+        re.sub(r"(?m)^\\(un)?restrict .*$", "", drivers.run(endpoint, program)) for endpoint in replicating
+    ]
     assert dumps[0] == dumps[1]
     assert "COPY public.kudos_ledger" in dumps[1]
 
@@ -90,9 +101,23 @@ def test_logical_subscription_messages(replicating, cluster):
     try:
         cluster.execute("UPDATE jobs SET state = 'replicated' WHERE id = 1")
         result = subprocess.run(
-            ["pg_recvlogical", "-d", proxied.dsn(), "--slot", "plain", "--start", "-f", "-",
-             "--endpos", cluster.execute("SELECT pg_current_wal_flush_lsn()")[0][0]],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+            [
+                "pg_recvlogical",
+                "-d",
+                proxied.dsn(),
+                "--slot",
+                "plain",
+                "--start",
+                "-f",
+                "-",
+                "--endpos",
+                cluster.execute("SELECT pg_current_wal_flush_lsn()")[0][0],
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+        )
         assert "replicated" in result.stdout, result.stdout
     finally:
         cluster.execute("SELECT pg_drop_replication_slot('plain')")

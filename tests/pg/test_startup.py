@@ -1,4 +1,4 @@
-"""The start-up packet is relayed as it came: any parameters, options, versions; requests for encryption get N."""
+"""The start-up packet is relayed as it came: any parameters, options, versions. Encryption is answered N."""
 
 import pytest
 
@@ -24,33 +24,38 @@ USER = ("user", "app")
 DATABASE = ("database", "horde")
 
 
-@pytest.mark.parametrize("pairs", [
-    [USER, DATABASE],
-    [DATABASE, ("application_name", "first"), USER],
-    [USER, DATABASE, ("application_name", "once"), ("application_name", "twice")],
-    [("user", "postgres")],
-    [USER],
-    [DATABASE],
-    [],
-    [USER, DATABASE, ("no_such_setting", "1")],
-    [USER, DATABASE, ("options", "-c geqo=off --statement_timeout=5s -cwork_mem=3MB")],
-    [USER, DATABASE, ("options", "-c application_name=with\\ blank -c search_path=public")],
-    [USER, DATABASE, ("options", "-c no_such=1")],
-    [USER, DATABASE, ("options", "-c search_path=nowhere,public")],
-    [USER, DATABASE, ("client_encoding", "LATIN1"), ("DateStyle", "German")],
-    [USER, DATABASE, ("application_name", "x" * 9000)],
-    [USER, DATABASE, ("replication", "no")],
-    [USER, DATABASE, ("replication", "perhaps")],
-    [USER, DATABASE, ("extra_float_digits", "2"), ("TimeZone", "Europe/Berlin")],
-    [USER, DATABASE, ("default_transaction_isolation", "repeatable read")],
-    [("user", ""), DATABASE],
-    [USER, ("database", "")],
-])
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [USER, DATABASE],
+        [DATABASE, ("application_name", "first"), USER],
+        [USER, DATABASE, ("application_name", "once"), ("application_name", "twice")],
+        [("user", "postgres")],
+        [USER],
+        [DATABASE],
+        [],
+        [USER, DATABASE, ("no_such_setting", "1")],
+        [USER, DATABASE, ("options", "-c geqo=off --statement_timeout=5s -cwork_mem=3MB")],
+        [USER, DATABASE, ("options", "-c application_name=with\\ blank -c search_path=public")],
+        [USER, DATABASE, ("options", "-c no_such=1")],
+        [USER, DATABASE, ("options", "-c search_path=nowhere,public")],
+        [USER, DATABASE, ("client_encoding", "LATIN1"), ("DateStyle", "German")],
+        [USER, DATABASE, ("application_name", "x" * 9000)],
+        [USER, DATABASE, ("replication", "no")],
+        [USER, DATABASE, ("replication", "perhaps")],
+        [USER, DATABASE, ("extra_float_digits", "2"), ("TimeZone", "Europe/Berlin")],
+        [USER, DATABASE, ("default_transaction_isolation", "repeatable read")],
+        [("user", ""), DATABASE],
+        [USER, ("database", "")],
+    ],
+)
 def test_parameters_are_relayed_as_they_came(direct, proxied, pairs):
     assert start(proxied, pairs) == start(direct, pairs)
 
 
-@pytest.mark.parametrize("version", [0x00030000, 0x00030001, 0x00030002, 0x0003270F, 0x00020000, 0x00040000, 0x00010001])
+@pytest.mark.parametrize(
+    "version", [0x00030000, 0x00030001, 0x00030002, 0x0003270F, 0x00020000, 0x00040000, 0x00010001]
+)
 def test_the_server_answers_to_the_version(direct, proxied, version):
     pairs = [USER, DATABASE]
     assert start(proxied, pairs, version) == start(direct, pairs, version)
@@ -65,10 +70,15 @@ def test_the_server_answers_to_protocol_options(direct, proxied, version):
     assert b"_pq_.test_protocol_negotiation" in answer[0].body
 
 
-@pytest.mark.parametrize("requests", [
-    [wire.SSL_REQUEST], [wire.GSSENC_REQUEST], [wire.GSSENC_REQUEST, wire.SSL_REQUEST],
-    [wire.SSL_REQUEST, wire.GSSENC_REQUEST],
-])
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [wire.SSL_REQUEST],
+        [wire.GSSENC_REQUEST],
+        [wire.GSSENC_REQUEST, wire.SSL_REQUEST],
+        [wire.SSL_REQUEST, wire.GSSENC_REQUEST],
+    ],
+)
 def test_requests_for_encryption_are_answered_no(proxied, requests):
     with wire.WireClient(proxied, start=False) as client:
         for request in requests:
@@ -102,7 +112,7 @@ def test_the_packet_may_come_byte_by_byte(direct, proxied):
         with wire.WireClient(endpoint, start=False) as client:
             packet = wire.startup_pairs([USER, DATABASE, ("application_name", "slow")])
             for offset in range(len(packet)):
-                client.send(packet[offset:offset + 1])
+                client.send(packet[offset : offset + 1])
             return [m for m in client.read_until_ready() if m.kind != "K"] + client.simple(WHO)
 
     assert slowly(proxied) == slowly(direct)
@@ -121,7 +131,7 @@ def test_the_first_query_may_come_with_the_packet(direct, proxied, oracle):
 
 
 def test_a_default_level_from_the_packet_is_known_to_the_gate(cluster, proxied, oracle):
-    """default_transaction_isolation is not reported by the server, and an autocommit touch must still be pinned
+    """The server does not report default_transaction_isolation, and an autocommit touch must still be pinned
     before its snapshot."""
     with wire.WireClient(proxied, options="-c default_transaction_isolation=repeatable\\ read") as client:
         for _ in range(2):

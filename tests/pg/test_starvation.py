@@ -1,5 +1,5 @@
-"""A transition must not be starved. The same two writers in three forms: with row-lock pins and no sidecar (it
-starves: the control), with row-lock pins through the sidecar, and with the clients' own advisory pins through it.
+"""A transition must not be starved. The same two writers in three forms: with row-lock pins and no sidecar
+(it starves: the control), with row-lock pins through the sidecar, and with the clients' own advisory pins.
 
 The two writers hand the pin over without a gap: each lets its own go only when the other has one, so that at
 every instant somebody holds one. Nothing here depends on how fast anything is: whether a transition is let in
@@ -27,7 +27,7 @@ POST = "INSERT INTO kudos_ledger (user_id, amount) VALUES (%s, 1)"
 
 
 class Relay:
-    """Two writers that hand a pin to each other: one commits only when the other one holds its own, or waits in
+    """Two writers that hand a pin to each other: one commits only when the other holds its own, or waits in
     a lock queue (as it does behind a transition), which the server is asked about."""
 
     def __init__(self, endpoint, cluster, pin):
@@ -76,16 +76,23 @@ class Relay:
         cursor.execute(self.pin)
         self.holds[number].set()
         cursor.execute(POST, (number + 1,))
-        wait_until(lambda: self.stopping.is_set() or self.holds[1 - number].is_set()
-                   or self._waits(watcher, 1 - number), "the other writer to take over", interval=0.001)
+        wait_until(
+            lambda: self.stopping.is_set()
+            or self.holds[1 - number].is_set()
+            or self._waits(watcher, 1 - number),
+            "the other writer to take over",
+            interval=0.001,
+        )
         self.holds[number].clear()
         connection.commit()
         self.transactions += 1
 
     def _waits(self, watcher, number):
         with watcher.cursor() as cursor:
-            cursor.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'",
-                           (self.pids[number],))
+            cursor.execute(
+                "SELECT 1 FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'",
+                (self.pids[number],),
+            )
             return cursor.fetchone()
 
 

@@ -24,16 +24,23 @@ void add_line(conversation& into, const std::string& line, int number) {
   const std::string verb = line.substr(0, 3);
   const std::string bytes = message_from_text(line.substr(4));
   const auto add = [&](who what) { into.lines.push_back({what, bytes, line, number}); };
-  if (verb == "C>P") add(who::client_sends);
-  else if (verb == "S>P") add(who::server_sends);
-  else if (verb == "P>S") add(who::to_server);
-  else if (verb == "P>C") add(who::to_client);
-  else if (verb == "C=S") add(who::client_sends), add(who::to_server);
-  else if (verb == "S=C") add(who::server_sends), add(who::to_client);
-  else throw std::runtime_error("unknown verb " + verb);
+  if (verb == "C>P")
+    add(who::client_sends);
+  else if (verb == "S>P")
+    add(who::server_sends);
+  else if (verb == "P>S")
+    add(who::to_server);
+  else if (verb == "P>C")
+    add(who::to_client);
+  else if (verb == "C=S")
+    add(who::client_sends), add(who::to_server);
+  else if (verb == "S=C")
+    add(who::server_sends), add(who::to_client);
+  else
+    throw std::runtime_error("unknown verb " + verb);
 }
 
-}  // namespace
+} // namespace
 
 std::vector<conversation> read_conversations(const std::string& path) {
   std::ifstream in(path);
@@ -53,8 +60,7 @@ std::vector<conversation> read_conversations(const std::string& path) {
       if (out.empty()) throw std::runtime_error("a case must come first");
       conversation& now = out.back();
       if (take_setting(line, "kind", now.kind) || take_setting(line, "gate", now.gate) ||
-          take_setting(line, "in_band", now.in_band) ||
-          take_setting(line, "isolation", now.isolation))
+          take_setting(line, "in_band", now.in_band) || take_setting(line, "isolation", now.isolation))
         continue;
       if (take_setting(line, "real", real)) {
         now.real_server = real != "no";
@@ -80,12 +86,15 @@ std::vector<conversation> read_conversations(const std::string& path) {
 std::string show_messages(const std::string& bytes) {
   std::ostringstream out;
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t total = at + 5 <= bytes.size() ? 1 + protocol::load_int32(bytes.data() + at + 1) : bytes.size() - at;
+    const std::size_t total =
+        at + 5 <= bytes.size() ? 1 + protocol::load_int32(bytes.data() + at + 1) : bytes.size() - at;
     out << "  " << bytes[at] << " ";
     for (std::size_t i = at + 5; i < std::min(bytes.size(), at + total); ++i) {
       const char c = bytes[i];
-      if (c >= ' ' && c < 127) out << c;
-      else out << '.';
+      if (c >= ' ' && c < 127)
+        out << c;
+      else
+        out << '.';
     }
     out << "\n";
     at += std::max<std::size_t>(total, 1);
@@ -93,4 +102,4 @@ std::string show_messages(const std::string& bytes) {
   return out.str();
 }
 
-}  // namespace ledgergate::test
+} // namespace ledgergate::test

@@ -7,10 +7,11 @@
 //   control row N  the control connection says that transaction N last wrote the control row
 //
 // `case: a sentence` begins a case; `kind: gated|ungated|replication`, `gate: enforce|observe`, `in_band:
-// exclusive|deny` and `isolation: DEFAULT LEVEL` set it up; `#` begins a comment. A case starts behind start-up with ReadyForQuery I. `gate_held:
-// yes` says that somebody else holds the gate, so that the lock calls of the script end with 55P03. The
-// same file is played against the engine (every line) and against a real server (what reaches it and what it
-// answers), so that a script cannot claim what a server does not do.
+// exclusive|deny`, `isolation: DEFAULT LEVEL` and `gate_held: yes` set it up (the last one says that somebody
+// else holds the gate, so that the lock calls of the script end with 55P03); `#` begins a comment. A case
+// starts behind start-up with ReadyForQuery I. The same file is played against the engine (every line) and
+// against a real server (what reaches it and what it answers), so that a script cannot claim what a server
+// does not do; `real: no` leaves a case out there, `real: up to 17` for newer servers.
 #pragma once
 
 #include <ostream>

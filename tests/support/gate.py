@@ -42,11 +42,15 @@ def gate_locks(cluster, pid=None):
 
 def await_waiting(cluster, pid):
     """Until backend `pid` waits for its pin."""
-    wait_until(lambda: any(not granted for _, _, granted in gate_locks(cluster, pid)),
-               f"backend {pid} to wait for the gate")
+    wait_until(
+        lambda: any(not granted for _, _, granted in gate_locks(cluster, pid)),
+        f"backend {pid} to wait for the gate",
+    )
 
 
 def await_state(cluster, pid, condition):
     """Until pg_stat_activity shows backend `pid` in the given condition."""
-    wait_until(lambda: cluster.execute(f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid} AND {condition}"),
-               f"backend {pid}: {condition}")
+    wait_until(
+        lambda: cluster.execute(f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid} AND {condition}"),
+        f"backend {pid}: {condition}",
+    )

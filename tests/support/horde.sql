@@ -71,7 +71,8 @@ $$;
 
 -- Touches behind a name that is not a table's: the sidecar is told about these two by `gate.functions`.
 CREATE FUNCTION post_credit(account integer, credit numeric) RETURNS bigint LANGUAGE sql AS $$
-    INSERT INTO kudos_ledger (user_id, amount, note) VALUES (account, credit, 'by function') RETURNING event_id
+    INSERT INTO kudos_ledger (user_id, amount, note) VALUES (account, credit, 'by function')
+    RETURNING event_id
 $$;
 
 CREATE PROCEDURE post_in_two_transactions(account integer) LANGUAGE plpgsql AS $$
@@ -102,7 +103,8 @@ BEGIN
     TRUNCATE users, kudos_ledger, kudos_stat_events, kudos_reservations, kudos_balance_snapshots,
         user_stats, user_records, workers, worker_stats, teams, kudos_ledger_control, jobs RESTART IDENTITY;
     INSERT INTO users (id, username) SELECT n, 'user ' || n FROM generate_series(1, 20) n;
-    INSERT INTO kudos_ledger (entry_type, user_id, amount) SELECT 'opening', n, 0 FROM generate_series(1, 20) n;
+    INSERT INTO kudos_ledger (entry_type, user_id, amount)
+        SELECT 'opening', n, 0 FROM generate_series(1, 20) n;
     INSERT INTO kudos_stat_events (user_id, amount) VALUES (20, 0);
     INSERT INTO kudos_reservations (user_id, amount) VALUES (20, 0);
     INSERT INTO kudos_balance_snapshots VALUES (20, 0);

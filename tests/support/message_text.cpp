@@ -40,7 +40,8 @@ words split(const std::string& text) {
       }
       ++at;
     } else {
-      while (at < text.size() && text[at] != ' ') word.push_back(text[at++]);
+      while (at < text.size() && text[at] != ' ')
+        word.push_back(text[at++]);
     }
     out.push_back(word);
   }
@@ -57,7 +58,8 @@ std::string message(char tag, const std::string& body) {
 
 std::string strings(const words& w, std::size_t from) {
   std::string out;
-  for (std::size_t i = from; i < w.size(); ++i) out += w[i] + '\0';
+  for (std::size_t i = from; i < w.size(); ++i)
+    out += w[i] + '\0';
   return out;
 }
 
@@ -74,14 +76,16 @@ const std::string& pin(const words& w) {
 }
 
 std::string as_extended(const words& w) {
-  std::string out = pins().as_extended_prefix + (w.at(1) == "exclusive" ? pins().exclusive : pins().shared).batch;
+  std::string out =
+      pins().as_extended_prefix + (w.at(1) == "exclusive" ? pins().exclusive : pins().shared).batch;
   protocol::append_parse(out, "", w.at(2));
   return out + pins().as_extended_suffix;
 }
 
 std::string pin_replies(const words&) {
-  return message('3', "") + message('1', "") + message('2', "") + message('D', std::string("\0\1\0\0\0\0", 6)) +
-         message('C', std::string("SELECT 1\0", 9)) + message('3', "") + message('3', "");
+  return message('3', "") + message('1', "") + message('2', "") +
+         message('D', std::string("\0\1\0\0\0\0", 6)) + message('C', std::string("SELECT 1\0", 9)) +
+         message('3', "") + message('3', "");
 }
 
 /// `Execute PORTAL [MAX_ROWS]`
@@ -130,11 +134,19 @@ const std::map<std::string, builder>& builders() {
   static const std::map<std::string, builder> all = {
       // from the client
       {"Query", [](const words& w) { return built([&](auto& o) { protocol::append_query(o, w.at(1)); }); }},
-      {"Parse", [](const words& w) { return built([&](auto& o) { protocol::append_parse(o, w.at(1), w.at(2)); }); }},
-      {"Bind", [](const words& w) { return built([&](auto& o) { protocol::append_bind(o, w.at(1), w.at(2)); }); }},
-      {"Describe", [](const words& w) { return built([&](auto& o) { protocol::append_describe(o, w.at(1)[0], w.at(2)); }); }},
+      {"Parse",
+       [](const words& w) { return built([&](auto& o) { protocol::append_parse(o, w.at(1), w.at(2)); }); }},
+      {"Bind",
+       [](const words& w) { return built([&](auto& o) { protocol::append_bind(o, w.at(1), w.at(2)); }); }},
+      {"Describe",
+       [](const words& w) {
+         return built([&](auto& o) { protocol::append_describe(o, w.at(1)[0], w.at(2)); });
+       }},
       {"Execute", execute},
-      {"Close", [](const words& w) { return built([&](auto& o) { protocol::append_close(o, w.at(1)[0], w.at(2)); }); }},
+      {"Close",
+       [](const words& w) {
+         return built([&](auto& o) { protocol::append_close(o, w.at(1)[0], w.at(2)); });
+       }},
       {"Sync", [](const words&) { return message('S', ""); }},
       {"Flush", [](const words&) { return message('H', ""); }},
       {"Terminate", [](const words&) { return message('X', ""); }},
@@ -166,33 +178,43 @@ const std::map<std::string, builder>& builders() {
       {"VoidRow", [](const words&) { return message('D', std::string("\0\1\0\0\0\0", 6)); }},
       {"CommandComplete", [](const words& w) { return message('C', strings(w, 1)); }},
       {"ReadyForQuery", [](const words& w) { return protocol::make_ready_for_query(w.at(1)[0]); }},
-      {"ErrorResponse", [](const words& w) { return protocol::make_error_response("ERROR", w.at(1), w.size() > 2 ? w[2] : "m"); }},
+      {"ErrorResponse",
+       [](const words& w) {
+         return protocol::make_error_response("ERROR", w.at(1), w.size() > 2 ? w[2] : "m");
+       }},
       {"StaleError",
        [](const words&) {
-         return protocol::make_error_response("ERROR", "40001",
-                                              "could not serialize access due to a change of the ledger's mode",
-                                              "The transaction's snapshot is from before the change. Try again.");
+         return protocol::make_error_response(
+             "ERROR", "40001", "could not serialize access due to a change of the ledger's mode",
+             "The transaction's snapshot is from before the change. Try again.");
        }},
       {"DenyError",
        [](const words&) {
-         return protocol::make_error_response("ERROR", "42501", "this session may not change the mode of the ledger",
-                                              "Change the mode through the admin port of ledgergate at 127.0.0.1:6433, "
-                                              "for instance with gatectl flip.");
+         return protocol::make_error_response(
+             "ERROR", "42501", "this session may not change the mode of the ledger",
+             "Change the mode through the admin port of ledgergate at 127.0.0.1:6433, "
+             "for instance with gatectl flip.");
        }},
       {"RefuseError",
        [](const words&) {
-         return protocol::make_error_response("ERROR", "0A000",
-                                              "ledgergate cannot pin this text in the transaction state it is sent in",
-                                              "Send the transaction control statement in it as a message of its own.");
+         return protocol::make_error_response(
+             "ERROR", "0A000", "ledgergate cannot pin this text in the transaction state it is sent in",
+             "Send the transaction control statement in it as a message of its own.");
        }},
-      {"NoticeResponse", [](const words& w) { return message('N', std::string("SNOTICE\0M", 9) + w.at(1) + std::string(2, '\0')); }},
+      {"NoticeResponse",
+       [](const words& w) {
+         return message('N', std::string("SNOTICE\0M", 9) + w.at(1) + std::string(2, '\0'));
+       }},
       {"ParameterStatus", [](const words& w) { return message('S', strings(w, 1)); }},
-      {"NotificationResponse", [](const words& w) { return message('A', std::string("\0\0\0\1", 4) + strings(w, 1)); }},
+      {"NotificationResponse",
+       [](const words& w) { return message('A', std::string("\0\0\0\1", 4) + strings(w, 1)); }},
       {"FunctionCallResponse", [](const words&) { return message('V', std::string("\0\0\0\0", 4)); }},
       {"TextResponse", [](const words& w) { return function_result(w.at(1)); }},
       {"SnapshotResponse", snapshot_result},
       {"BoolResponse",
-       [](const words& w) { return function_result(w.size() > 1 && w[1] == "false" ? std::string(1, '\0') : "\1"); }},
+       [](const words& w) {
+         return function_result(w.size() > 1 && w[1] == "false" ? std::string(1, '\0') : "\1");
+       }},
       {"CopyInResponse", [](const words&) { return message('G', std::string("\0\0\1\0\0", 5)); }},
       {"CopyOutResponse", [](const words&) { return message('H', std::string("\0\0\1\0\0", 5)); }},
       {"CopyBothResponse", [](const words&) { return message('W', std::string("\0\0\0", 3)); }},
@@ -200,7 +222,7 @@ const std::map<std::string, builder>& builders() {
   return all;
 }
 
-}  // namespace
+} // namespace
 
 std::string message_from_text(const std::string& text) {
   const words w = split(text);
@@ -209,4 +231,4 @@ std::string message_from_text(const std::string& text) {
   return found->second(w);
 }
 
-}  // namespace ledgergate::test
+} // namespace ledgergate::test

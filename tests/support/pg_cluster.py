@@ -111,11 +111,22 @@ class Cluster:
             self.port = self.port or free_port()
             with open(self.log_file, "ab") as log:
                 self.process = spawn(
-                    [str(self.binaries / "postgres"), "-D", str(self.data), "-p", str(self.port),
-                     "-k", str(self.folder)],
+                    [
+                        str(self.binaries / "postgres"),
+                        "-D",
+                        str(self.data),
+                        "-p",
+                        str(self.port),
+                        "-k",
+                        str(self.folder),
+                    ],
                     death_signal=signal.SIGINT,
-                    stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=str(self.folder),
-                    **account(SUPERUSER))
+                    stdout=log,
+                    stderr=log,
+                    stdin=subprocess.DEVNULL,
+                    cwd=str(self.folder),
+                    **account(SUPERUSER),
+                )
             wait_until(lambda: self.process.poll() is not None or self._accepts(), "the server to start")
             if self.process.poll() is None:
                 return
@@ -143,10 +154,25 @@ class Cluster:
 
     def _initdb(self):
         result = subprocess.run(
-            [str(self.binaries / "initdb"), "-D", str(self.data), "-U", SUPERUSER, "-A", "trust",
-             "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=str(self.folder),
-            **account(SUPERUSER))
+            [
+                str(self.binaries / "initdb"),
+                "-D",
+                str(self.data),
+                "-U",
+                SUPERUSER,
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--locale=C.UTF-8",
+                "--no-sync",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=str(self.folder),
+            **account(SUPERUSER),
+        )
         if result.returncode != 0:
             raise RuntimeError("initdb failed:\n" + result.stdout)
 

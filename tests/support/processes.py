@@ -29,7 +29,7 @@ def spawn(command, death_signal=signal.SIGKILL, **options):
 
 
 def end(process, first_signal=signal.SIGTERM, deadline=30.0):
-    """Ends a child that we started: politely first, and by force after the deadline. Returns its exit code."""
+    """Ends a child that we started, politely first, by force after the deadline. Returns its exit code."""
     if process.poll() is None:
         process.send_signal(first_signal)
         try:

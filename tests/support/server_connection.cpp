@@ -46,20 +46,22 @@ int connect_to(const std::string& host, int port) {
 std::string startup_packet(const server_connection::parameters& startup) {
   std::string body;
   protocol::append_int32(body, protocol_3_0);
-  for (const auto& [name, value] : startup) body += name + '\0' + value + '\0';
+  for (const auto& [name, value] : startup)
+    body += name + '\0' + value + '\0';
   body += '\0';
   std::string out;
   protocol::append_int32(out, static_cast<std::uint32_t>(body.size() + 4));
   return out + body;
 }
 
-}  // namespace
+} // namespace
 
 server_connection::server_connection(const std::string& host, int port, const parameters& startup)
     : fd_(connect_to(host, port)) {
   send(startup_packet(startup));
   for (server_message answer = read(); answer.tag != backend::ready_for_query; answer = read()) {
-    if (answer.tag == backend::error_response) fail("refused: " + std::string(protocol::error_field(answer.body, 'M')));
+    if (answer.tag == backend::error_response)
+      fail("refused: " + std::string(protocol::error_field(answer.body, 'M')));
   }
 }
 
@@ -86,7 +88,8 @@ bool server_connection::at_end() { return unread_.empty() && !fill(); }
 
 server_message server_connection::read() {
   const auto total = [this] {
-    return unread_.size() < protocol::header_bytes ? protocol::header_bytes : 1 + protocol::load_int32(unread_.data() + 1);
+    return unread_.size() < protocol::header_bytes ? protocol::header_bytes
+                                                   : 1 + protocol::load_int32(unread_.data() + 1);
   };
   while (unread_.size() < protocol::header_bytes || unread_.size() < total()) {
     if (!fill()) fail("the server closed the connection");
@@ -104,9 +107,10 @@ std::vector<std::string> server_connection::run(std::string_view sql) {
   for (server_message answer = read(); answer.tag != backend::ready_for_query; answer = read()) {
     if (answer.tag == backend::error_response)
       fail(std::string(sql) + ": " + std::string(protocol::error_field(answer.body, 'M')));
-    if (answer.tag == backend::data_row) rows.push_back(answer.body.substr(std::min<std::size_t>(6, answer.body.size())));
+    if (answer.tag == backend::data_row)
+      rows.push_back(answer.body.substr(std::min<std::size_t>(6, answer.body.size())));
   }
   return rows;
 }
 
-}  // namespace ledgergate::test
+} // namespace ledgergate::test

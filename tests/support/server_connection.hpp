@@ -17,8 +17,8 @@ class server_connection {
  public:
   using parameters = std::vector<std::pair<std::string, std::string>>;
 
-  /// Connects over TCP and goes through a start-up without a password. Throws std::runtime_error, as all methods do, also when
-  /// the server says nothing for ten seconds.
+  /// Connects over TCP and goes through a start-up without a password. Throws std::runtime_error, as all
+  /// methods do, also when the server says nothing for ten seconds.
   server_connection(const std::string& host, int port, const parameters& startup);
   ~server_connection();
   server_connection(const server_connection&) = delete;
@@ -38,4 +38,4 @@ class server_connection {
   std::string unread_;
 };
 
-}  // namespace ledgergate::test
+} // namespace ledgergate::test

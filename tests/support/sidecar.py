@@ -134,7 +134,10 @@ class Sidecar:
         with open(self.log_file, "ab") as log:
             self.process = spawn(
                 [str(binary()), "--config", str(self.configuration_file)],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
         wait_until(self._has_started, "the sidecar to be ready")
         if self.process.poll() is not None:
             raise RuntimeError(f"the sidecar ended with {self.process.returncode}:\n{self.log()[-4000:]}")
@@ -197,8 +200,11 @@ class Sidecar:
     def metric(self, name, **labels):
         """The sum of all samples of `name` that carry the given labels; 0 when there is none."""
         wanted = set(labels.items())
-        return sum(value for (sample, pairs), value in self.metrics().items()
-                   if sample == name and wanted <= set(pairs))
+        return sum(
+            value
+            for (sample, pairs), value in self.metrics().items()
+            if sample == name and wanted <= set(pairs)
+        )
 
     def descriptor_count(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))

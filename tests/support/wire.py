@@ -40,8 +40,13 @@ def query(sql):
 
 
 def parse(sql, name="", types=()):
-    return message("P", text(name) + text(sql) + struct.pack("!h", len(types))
-                   + b"".join(struct.pack("!I", oid) for oid in types))
+    return message(
+        "P",
+        text(name)
+        + text(sql)
+        + struct.pack("!h", len(types))
+        + b"".join(struct.pack("!I", oid) for oid in types),
+    )
 
 
 def bind(portal="", statement="", values=(), formats=(), result_formats=()):
@@ -127,8 +132,13 @@ def int8(value):
 
 def extended(sql, values=(), result_formats=()):
     """The usual batch of one statement: Parse, Bind, Describe(portal), Execute, Sync."""
-    return parse(sql) + bind(values=values, result_formats=result_formats) + describe_portal() \
-        + execute() + sync()
+    return (
+        parse(sql)
+        + bind(values=values, result_formats=result_formats)
+        + describe_portal()
+        + execute()
+        + sync()
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -211,8 +221,8 @@ class WireClient:
             if len(self.buffer) >= 5:
                 length = struct.unpack("!i", self.buffer[1:5])[0]
                 if len(self.buffer) >= length + 1:
-                    found = Message(chr(self.buffer[0]), self.buffer[5:length + 1])
-                    self.buffer = self.buffer[length + 1:]
+                    found = Message(chr(self.buffer[0]), self.buffer[5 : length + 1])
+                    self.buffer = self.buffer[length + 1 :]
                     return found
             if not self._fill():
                 raise ConnectionClosed()
@@ -259,9 +269,9 @@ class WireClient:
 def data_row(row):
     count, offset, values = struct.unpack("!h", row.body[:2])[0], 2, []
     for _ in range(count):
-        length = struct.unpack("!i", row.body[offset:offset + 4])[0]
+        length = struct.unpack("!i", row.body[offset : offset + 4])[0]
         offset += 4
-        values.append(None if length < 0 else row.body[offset:offset + length].decode())
+        values.append(None if length < 0 else row.body[offset : offset + length].decode())
         offset += max(length, 0)
     return values
 

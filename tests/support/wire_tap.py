@@ -45,14 +45,15 @@ class TappedConnection:
             return Counts(
                 self.round_trips,
                 {name: d.reads for name, d in self.directions.items()},
-                {name: len(d.data) for name, d in self.directions.items()})
+                {name: len(d.data) for name, d in self.directions.items()},
+            )
 
     def messages(self, name, since=0):
         """The typed messages of one direction from byte offset `since` on, as (kind, body)."""
         with self.lock:
             data = bytes(self.directions[name].data[since:])
         if name == SERVER_BOUND and since == 0:
-            data = data[_start_up_length(data):]
+            data = data[_start_up_length(data) :]
         return list(split(data))
 
 
@@ -64,7 +65,8 @@ class Counts:
         return Counts(
             self.round_trips - earlier.round_trips,
             {name: self.reads[name] - earlier.reads[name] for name in self.reads},
-            {name: self.bytes[name] - earlier.bytes[name] for name in self.bytes})
+            {name: self.bytes[name] - earlier.bytes[name] for name in self.bytes},
+        )
 
     def __repr__(self):
         return f"Counts(round_trips={self.round_trips}, reads={self.reads}, bytes={self.bytes})"
@@ -80,8 +82,9 @@ class WireTap:
     def __enter__(self):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         port = self.listener.getsockname()[1]
-        self.endpoint = Endpoint("127.0.0.1", port, self.server.user, self.server.dbname,
-                                 self.server.password)
+        self.endpoint = Endpoint(
+            "127.0.0.1", port, self.server.user, self.server.dbname, self.server.password
+        )
         self.sockets = []
         self.threads = [threading.Thread(target=self._accept, daemon=True)]
         self.threads[0].start()
@@ -124,8 +127,7 @@ class WireTap:
             self.connections.append(connection)
             self.sockets += [client, server]
             for name, source, target in ((SERVER_BOUND, client, server), (CLIENT_BOUND, server, client)):
-                thread = threading.Thread(
-                    target=_pump, args=(connection, name, source, target), daemon=True)
+                thread = threading.Thread(target=_pump, args=(connection, name, source, target), daemon=True)
                 self.threads.append(thread)
                 thread.start()
 
@@ -149,10 +151,10 @@ def split(data):
     """Whole messages of a typed stream; an incomplete one at the end is left out."""
     offset = 0
     while offset + 5 <= len(data):
-        length = struct.unpack("!i", data[offset + 1:offset + 5])[0]
+        length = struct.unpack("!i", data[offset + 1 : offset + 5])[0]
         if offset + 1 + length > len(data):
             return
-        yield chr(data[offset]), data[offset + 5:offset + 1 + length]
+        yield chr(data[offset]), data[offset + 5 : offset + 1 + length]
         offset += 1 + length
 
 
@@ -160,7 +162,7 @@ def _start_up_length(data):
     """How many bytes at the beginning of a server-bound stream are untyped start-up packets."""
     offset = 0
     while offset + 8 <= len(data):
-        length, code = struct.unpack("!ii", data[offset:offset + 8])
+        length, code = struct.unpack("!ii", data[offset : offset + 8])
         offset += length
         if code not in (80877103, 80877104):
             return offset

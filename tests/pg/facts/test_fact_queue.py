@@ -95,7 +95,7 @@ def test_f31_a_row_locked_before_the_pin_makes_a_deadlock_whose_victim_is_the_tr
 
 
 def test_f25_lock_timeout_bounds_the_wait_and_frees_the_queue_at_once(connect, witness):
-    a, b, t = pinned(connect()), connect(), connect()
+    a, b = pinned(connect()), connect()
     queued = connect(lock_timeout="1s")
     queue_for_the_gate(witness, queued)
     b.do("BEGIN")
@@ -104,7 +104,6 @@ def test_f25_lock_timeout_bounds_the_wait_and_frees_the_queue_at_once(connect, w
     assert wire.error_of(queued.read_until_ready())["C"] == "55P03"
     assert wire.kinds(b.read_until_ready()) == ["V", "Z:T"]
     assert locks(witness, a) == SHARED
-    t.close()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 -- Prepared statements, cursors, procedures, DO, locks, settings, large objects.
-PREPARE post (int, numeric) AS INSERT INTO kudos_ledger (user_id, amount, note) VALUES ($1, $2, 'prepared') RETURNING event_id;
+PREPARE post (int, numeric) AS INSERT INTO kudos_ledger (user_id, amount, note)
+    VALUES ($1, $2, 'prepared') RETURNING event_id;
 EXECUTE post (1, 1.5);
 BEGIN;
 EXECUTE post (1, 2.5);

@@ -96,7 +96,8 @@ RESET default_transaction_isolation;
 -- Transaction control inside one text.
 BEGIN \; INSERT INTO kudos_ledger (user_id, amount) VALUES (6, 1) \; COMMIT;
 BEGIN \; SELECT 1 \; COMMIT \; INSERT INTO kudos_ledger (user_id, amount) VALUES (6, 1);
-INSERT INTO kudos_ledger (user_id, amount) VALUES (6, 1) \; BEGIN \; INSERT INTO kudos_ledger (user_id, amount) VALUES (6, 1);
+INSERT INTO kudos_ledger (user_id, amount) VALUES (6, 1) \; BEGIN \;
+    INSERT INTO kudos_ledger (user_id, amount) VALUES (6, 1);
 COMMIT;
 COMMIT;
 ROLLBACK;

@@ -127,23 +127,38 @@ TEST_F(Waiting, GivesWayToAPinThatThenWantsTheApplierLock) {
   EXPECT_EQ(done.attempts[0].outcome, attempt_outcome::deadlock);
 }
 
-TEST_F(Waiting, GivesWayToAWriterThatLockedARowOfTheFoldBeforeItsPin) {
-  // F31: a second writer behind the gate would be granted as well, but this one holds what the step needs.
-  settings->transitions.steps["ledger"] = {"UPDATE users SET kudos = kudos + 1 WHERE id = 7"};
-  connect();
-  pg_client writer;
-  writer.run("BEGIN");
-  writer.run("UPDATE users SET kudos = 1 WHERE id = 7");
-  const auto id = begin(to("ledger"));
-  wait_for(id, transition_state::holding);
-  writer.send(pin_key);
-  turn_until("the writer's pin", [&] { return writer.answered(); });
-  EXPECT_EQ(writer.answer(), "") << "the writer must never be the victim";
-  writer.run("COMMIT");
-  const auto done = ended(id);
-  EXPECT_EQ(done.state, transition_state::committed) << done.message;
-  EXPECT_GE(done.attempts.size(), 2u);
-  EXPECT_EQ(administrator.value("SELECT kudos FROM users WHERE id = 7"), "2.00");
+/// F31: the writer holds a row that the step needs, and then wants its pin. `close_circle_when` is asked
+/// until it is time.
+class LockedRow : public Waiting {
+ protected:
+  void run_with(const std::string& close_circle_when) {
+    settings->transitions.steps["ledger"] = {"UPDATE users SET kudos = kudos + 1 WHERE id = 7"};
+    connect();
+    pg_client writer;
+    writer.run("BEGIN");
+    writer.run("UPDATE users SET kudos = 1 WHERE id = 7");
+    const auto id = begin(to("ledger"));
+    turn_until("the moment to close the circle",
+               [&] { return administrator.value(close_circle_when) == "t"; });
+    writer.send(pin_key);
+    turn_until("the writer's pin", [&] { return writer.answered(); });
+    EXPECT_EQ(writer.answer(), "") << "the writer must never be the victim";
+    writer.run("COMMIT");
+    const auto done = ended(id);
+    EXPECT_EQ(done.state, transition_state::committed) << done.message;
+    EXPECT_GE(done.attempts.size(), 2u);
+    EXPECT_EQ(administrator.value("SELECT kudos FROM users WHERE id = 7"), "2.00");
+  }
+};
+
+TEST_F(LockedRow, IsLeftToAWriterThatClosesTheCircleAtOnce) {
+  run_with("SELECT EXISTS (SELECT FROM pg_locks WHERE mode = 'ExclusiveLock' AND objid = 1263879245 AND "
+           "objsubid = 1 AND granted)");
+}
+
+TEST_F(LockedRow, IsLeftToAWriterThatClosesTheCircleAfterTheTransitionLookedForDeadlocks) {
+  run_with(
+      "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND clock_timestamp() - waitstart > '150ms')");
 }
 
 TEST_F(Waiting, CallsAnAttemptOffWhenTooManyPinsPileUp) {

@@ -11,7 +11,8 @@ namespace {
 
 std::string tags(const std::string& messages) {
   std::string out;
-  for (std::size_t at = 0; at < messages.size(); at += 1 + protocol::load_int32(messages.data() + at + 1)) out += messages[at];
+  for (std::size_t at = 0; at < messages.size(); at += 1 + protocol::load_int32(messages.data() + at + 1))
+    out += messages[at];
   return out;
 }
 
@@ -25,7 +26,8 @@ TEST(PinMessages, EveryNameIsSchemaQualified) {
   const pin_messages messages = make_pin_messages(-5, 7);
   for (const std::string& text : {messages.shared.batch_with_session, messages.exclusive.batch_with_session,
                                   messages.shared.session_query, messages.exclusive.session_release_query}) {
-    for (std::size_t at = text.find("pg_advisory"); at != std::string::npos; at = text.find("pg_advisory", at + 1))
+    for (std::size_t at = text.find("pg_advisory"); at != std::string::npos;
+         at = text.find("pg_advisory", at + 1))
       EXPECT_EQ(text.substr(at - 11, 11), "pg_catalog.") << text;
     for (std::size_t at = text.find("::"); at != std::string::npos; at = text.find("::", at + 1))
       EXPECT_EQ(text.substr(at + 2, 11), "pg_catalog.") << text;
@@ -48,5 +50,5 @@ TEST(PinMessages, WithoutAnApplierKeyOnlyTheGateIsTaken) {
   EXPECT_EQ(messages.exclusive.session_release_call_count, 1U);
 }
 
-}  // namespace
-}  // namespace ledgergate::gate
+} // namespace
+} // namespace ledgergate::gate

@@ -20,20 +20,29 @@ TEST_P(PlanSimple, ChoosesTheRowOfTheTable) { EXPECT_EQ(plan_simple(GetParam().n
 INSTANTIATE_TEST_SUITE_P(
     Table, PlanSimple,
     testing::Values(
-        simple_case{"OpenTransaction", {.status = 'T', .shape = text_shape::plain_dml}, pin_plan::function_call},
-        simple_case{"OpenTransactionAnyStatement", {.status = 'T', .shape = text_shape::other_single}, pin_plan::function_call},
-        simple_case{"OpenTransactionSeveral", {.status = 'T', .shape = text_shape::several}, pin_plan::function_call},
+        simple_case{
+            "OpenTransaction", {.status = 'T', .shape = text_shape::plain_dml}, pin_plan::function_call},
+        simple_case{"OpenTransactionAnyStatement",
+                    {.status = 'T', .shape = text_shape::other_single},
+                    pin_plan::function_call},
+        simple_case{
+            "OpenTransactionSeveral", {.status = 'T', .shape = text_shape::several}, pin_plan::function_call},
         simple_case{"OpenTransactionUnparsed", {.status = 'T'}, pin_plan::function_call},
         simple_case{"OpenTransactionTextThatEndsIt",
                     {.status = 'T', .shape = text_shape::several, .has_transaction_control = true},
                     pin_plan::envelope},
-        simple_case{"OpenTransactionOwnCall", {.function_call = true, .status = 'T'}, pin_plan::function_call},
+        simple_case{
+            "OpenTransactionOwnCall", {.function_call = true, .status = 'T'}, pin_plan::function_call},
         simple_case{"OpenTransactionReplication",
                     {.replication = true, .status = 'T', .shape = text_shape::plain_dml},
                     pin_plan::envelope},
-        simple_case{"AutocommitPlainDml", {.status = 'I', .shape = text_shape::plain_dml}, pin_plan::as_extended},
-        simple_case{"AutocommitParameters", {.status = 'I', .shape = text_shape::dml_with_params}, pin_plan::envelope},
-        simple_case{"AutocommitOther", {.status = 'I', .shape = text_shape::other_single}, pin_plan::envelope},
+        simple_case{
+            "AutocommitPlainDml", {.status = 'I', .shape = text_shape::plain_dml}, pin_plan::as_extended},
+        simple_case{"AutocommitParameters",
+                    {.status = 'I', .shape = text_shape::dml_with_params},
+                    pin_plan::envelope},
+        simple_case{
+            "AutocommitOther", {.status = 'I', .shape = text_shape::other_single}, pin_plan::envelope},
         simple_case{"AutocommitSeveral", {.status = 'I', .shape = text_shape::several}, pin_plan::envelope},
         simple_case{"AutocommitUnparsed", {.status = 'I'}, pin_plan::envelope},
         simple_case{"AutocommitOwnCall",
@@ -58,14 +67,19 @@ INSTANTIATE_TEST_SUITE_P(
         simple_case{"StateOnlyPredicted",
                     {.replies_outstanding = true, .status = 'T', .shape = text_shape::plain_dml},
                     pin_plan::wait_idle},
-        simple_case{"CopyDataExpected",
-                    {.replies_outstanding = true, .status = 'I', .shape = text_shape::plain_dml, .may_wait = false},
-                    pin_plan::forward},
-        simple_case{"BehindBatchWithoutSync",
-                    {.replies_outstanding = true, .batch_open = true, .status = 'I', .shape = text_shape::plain_dml},
-                    pin_plan::in_batch_with_session},
+        simple_case{
+            "CopyDataExpected",
+            {.replies_outstanding = true, .status = 'I', .shape = text_shape::plain_dml, .may_wait = false},
+            pin_plan::forward},
+        simple_case{
+            "BehindBatchWithoutSync",
+            {.replies_outstanding = true, .batch_open = true, .status = 'I', .shape = text_shape::plain_dml},
+            pin_plan::in_batch_with_session},
         simple_case{"BehindBatchWithoutSyncControl",
-                    {.batch_open = true, .status = 'I', .shape = text_shape::several, .has_transaction_control = true},
+                    {.batch_open = true,
+                     .status = 'I',
+                     .shape = text_shape::several,
+                     .has_transaction_control = true},
                     pin_plan::refuse}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
@@ -94,13 +108,16 @@ INSTANTIATE_TEST_SUITE_P(
                    {.base_status = 'I', .bound_in_batch = true, .plain_dml = false},
                    pin_plan::in_batch_with_session},
         batch_case{"PredictedOther", {.base_known = false, .plain_dml = false}, pin_plan::wait_base},
-        batch_case{"SavepointPossible", {.base_status = 'T', .savepoint_possible = true}, pin_plan::in_batch_with_session},
+        batch_case{"SavepointPossible",
+                   {.base_status = 'T', .savepoint_possible = true},
+                   pin_plan::in_batch_with_session},
         batch_case{"FailedTransaction", {.base_status = 'E'}, pin_plan::forward},
-        batch_case{"FailedTransactionLeftInBatch", {.base_status = 'E', .end_in_batch = true}, pin_plan::in_batch},
+        batch_case{
+            "FailedTransactionLeftInBatch", {.base_status = 'E', .end_in_batch = true}, pin_plan::in_batch},
         batch_case{"CommitInBatchThenOther",
                    {.base_status = 'T', .end_in_batch = true, .bound_in_batch = true, .plain_dml = false},
                    pin_plan::in_batch_with_session}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
-}  // namespace
-}  // namespace ledgergate::gate
+} // namespace
+} // namespace ledgergate::gate

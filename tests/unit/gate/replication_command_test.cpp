@@ -20,5 +20,5 @@ TEST(ReplicationCommand, IsNotSqlThatBeginsAlike) {
   EXPECT_FALSE(is_replication_command("   "));
 }
 
-}  // namespace
-}  // namespace ledgergate::gate
+} // namespace
+} // namespace ledgergate::gate

@@ -39,7 +39,7 @@ TEST(StatementNames, ForgetsANameWhoseOnlyParseFailed) {
   statement_names names;
   names.abandoned(names.begin_parse("s", touching(), 1));
   EXPECT_FALSE(names.find("s", 2));
-  EXPECT_EQ(names.size(), 1U);   // the unnamed one stays
+  EXPECT_EQ(names.size(), 1U); // the unnamed one stays
 }
 
 TEST(StatementNames, ComparesNamesAsTheServerDoesUpTo63Bytes) {
@@ -96,5 +96,5 @@ TEST(Portals, UnnamedPortalIsReplaced) {
   EXPECT_FALSE(open.find(""));
 }
 
-}  // namespace
-}  // namespace ledgergate::gate
+} // namespace
+} // namespace ledgergate::gate

@@ -50,5 +50,5 @@ TEST(ByteQueue, BehavesLikeAStringUnderRandomUse) {
   }
 }
 
-}  // namespace
-}  // namespace ledgergate::net
+} // namespace
+} // namespace ledgergate::net

@@ -26,7 +26,8 @@ TEST(EventLoop, RunsPostedTasksInOrderOnItsOwnThread) {
   EXPECT_TRUE(test::run_until(loop, [&] { return ran.size() == 100; }));
   other.join();
   EXPECT_EQ(where, std::this_thread::get_id());
-  for (std::size_t i = 0; i < ran.size(); ++i) EXPECT_EQ(ran[i], static_cast<int>(i));
+  for (std::size_t i = 0; i < ran.size(); ++i)
+    EXPECT_EQ(ran[i], static_cast<int>(i));
 }
 
 TEST(EventLoop, RunsWhatWasPostedBeforeStop) {
@@ -102,7 +103,8 @@ TEST(EventLoop, DropsFetchedEventsOfAWatcherThatWasRemovedInTheSameTurn) {
   ASSERT_EQ(::pipe(second), 0);
   pipe_watcher one;
   pipe_watcher two;
-  // Whichever comes first removes the other, so exactly one of two events that are fetched together may arrive.
+  // Whichever comes first removes the other, so exactly one of two events that are fetched together may
+  // arrive.
   one.then = [&] { loop.unwatch(second[0], two); };
   two.then = [&] { loop.unwatch(first[0], one); };
   ASSERT_EQ(::write(first[1], "x", 1), 1);
@@ -111,7 +113,8 @@ TEST(EventLoop, DropsFetchedEventsOfAWatcherThatWasRemovedInTheSameTurn) {
   ASSERT_TRUE(loop.watch(second[0], EPOLLIN, two));
   EXPECT_TRUE(test::run_until(loop, [&] { return one.events + two.events > 0; }));
   EXPECT_EQ(one.events + two.events, 1);
-  for (const int fd : {first[0], first[1], second[0], second[1]}) ::close(fd);
+  for (const int fd : {first[0], first[1], second[0], second[1]})
+    ::close(fd);
 }
 
 struct self_disposing final : event_loop::disposable {
@@ -132,5 +135,5 @@ TEST(EventLoop, DestroysDisposedThingsAfterTheTurn) {
   EXPECT_FALSE(gone_within);
 }
 
-}  // namespace
-}  // namespace ledgergate::net
+} // namespace
+} // namespace ledgergate::net

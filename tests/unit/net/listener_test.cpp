@@ -118,5 +118,5 @@ TEST(Listener, AcceptsNobodyAfterStop) {
   EXPECT_EQ(::connect(client.get(), address.data(), address.size()), -1);
 }
 
-}  // namespace
-}  // namespace ledgergate::net
+} // namespace
+} // namespace ledgergate::net

@@ -23,7 +23,8 @@ resolution resolve(std::vector<place> places) {
 
 TEST(NameResolver, AnswersLiteralPlacesWithoutALookUp) {
   boost::asio::io_context context;
-  const name_resolver resolver(context, {{"127.0.0.1", 5432, ""}, {"", 5433, "/run"}}, std::chrono::seconds(1));
+  const name_resolver resolver(context, {{"127.0.0.1", 5432, ""}, {"", 5433, "/run"}},
+                               std::chrono::seconds(1));
   EXPECT_TRUE(resolver.is_literal());
   ASSERT_EQ(resolver.literal_addresses().size(), 2U);
   EXPECT_EQ(resolver.literal_addresses()[1].to_text(), "unix:/run/.s.PGSQL.5433");
@@ -66,5 +67,5 @@ TEST(NameResolver, AnswersEveryRequestAlsoThoseMadeDuringALookUp) {
   EXPECT_EQ(answers, 10);
 }
 
-}  // namespace
-}  // namespace ledgergate::net
+} // namespace
+} // namespace ledgergate::net

@@ -58,5 +58,5 @@ TEST_P(PeerFate, APeerThatClosedWithUnreadBytesIsGone) {
 INSTANTIATE_TEST_SUITE_P(Sockets, PeerFate, testing::Bool(),
                          [](const auto& about) { return about.param ? "Unix" : "Tcp"; });
 
-}  // namespace
-}  // namespace ledgergate::net
+} // namespace
+} // namespace ledgergate::net

@@ -31,5 +31,5 @@ TEST(SocketAddress, RefusesPathsThatDoNotFit) {
 
 TEST(SocketAddress, SaysNowhereWhenThereIsNone) { EXPECT_EQ(socket_address().to_text(), "nowhere"); }
 
-}  // namespace
-}  // namespace ledgergate::net
+} // namespace
+} // namespace ledgergate::net

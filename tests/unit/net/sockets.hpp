@@ -1,10 +1,11 @@
-// What the tests of sockets share: waiting for a condition with a deadline, connected pairs, a loop that runs in the test's
-// own thread.
+// What the tests of sockets share: waiting for a condition with a deadline, connected pairs, a loop that runs
+// in the test's own thread.
 #pragma once
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -64,6 +65,12 @@ inline net::unique_fd tcp_listener() {
   return listening;
 }
 
+/// Small pieces go out at once, as from every PostgreSQL client.
+inline void send_at_once(const net::unique_fd& tcp) {
+  const int on = 1;
+  ::setsockopt(tcp.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
 /// The same over TCP.
 inline std::pair<net::unique_fd, net::unique_fd> tcp_pair() {
   const net::unique_fd listening = tcp_listener();
@@ -72,9 +79,10 @@ inline std::pair<net::unique_fd, net::unique_fd> tcp_pair() {
   ::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&where), &size);
   net::unique_fd theirs(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(::connect(theirs.get(), reinterpret_cast<const sockaddr*>(&where), size), 0);
+  send_at_once(theirs);
   net::unique_fd ours(::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   EXPECT_TRUE(ours);
   return {std::move(ours), std::move(theirs)};
 }
 
-}  // namespace ledgergate::test
+} // namespace ledgergate::test

@@ -59,7 +59,8 @@ TEST_P(StreamSocket, TheEndBehindAShortReadIsNotMissed) {
 TEST_P(StreamSocket, AFullSendBufferIsAnnouncedWhenThereIsRoomAgain) {
   const std::string much(1 << 20, 'x');
   std::size_t written = 0;
-  while (socket.can_write()) written += socket.write(std::string_view(much)).bytes;
+  while (socket.can_write())
+    written += socket.write(std::string_view(much)).bytes;
   ASSERT_GT(written, 0U);
   std::string sink(written, '\0');
   for (std::size_t read = 0; read < written;) {
@@ -81,7 +82,8 @@ TEST_P(StreamSocket, SeveralPiecesArriveInOrder) {
 
 TEST_P(StreamSocket, WritingToAClosedPeerIsAFailureAndNoSignal) {
   peer.reset();
-  EXPECT_TRUE(test::run_until(loop, [&] { return socket.write(std::string_view("x")).status == io_status::failed; }));
+  EXPECT_TRUE(
+      test::run_until(loop, [&] { return socket.write(std::string_view("x")).status == io_status::failed; }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Sockets, StreamSocket, testing::Bool(),
@@ -136,5 +138,5 @@ TEST(StreamSocketConnect, ConnectsAndIsWritable) {
   EXPECT_TRUE(socket.can_write());
 }
 
-}  // namespace
-}  // namespace ledgergate::net
+} // namespace
+} // namespace ledgergate::net

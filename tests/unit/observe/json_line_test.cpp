@@ -10,7 +10,8 @@ TEST(JsonLine, EscapesQuotesBackslashesAndControlCharacters) {
 }
 
 TEST(JsonLine, LeavesValidUtf8Alone) {
-  const std::string text = "Gr\xC3\xBC\xC3\x9F" "e \xE2\x82\xAC \xF0\x9F\x98\x80";
+  const std::string text = "Gr\xC3\xBC\xC3\x9F"
+                           "e \xE2\x82\xAC \xF0\x9F\x98\x80";
   EXPECT_EQ(json_escaped(text), text);
 }
 
@@ -22,5 +23,5 @@ TEST(JsonLine, ReplacesBytesThatAreNoUtf8) {
   EXPECT_EQ(json_escaped("\xED\xA0\x80"), mark + mark + mark) << "a surrogate";
 }
 
-}  // namespace
-}  // namespace ledgergate::observe
+} // namespace
+} // namespace ledgergate::observe

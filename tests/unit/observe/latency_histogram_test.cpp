@@ -27,5 +27,5 @@ TEST(LatencyHistogram, AddsUpWhatWasObserved) {
   EXPECT_EQ(histogram.sum(), 4003us);
 }
 
-}  // namespace
-}  // namespace ledgergate::observe
+} // namespace
+} // namespace ledgergate::observe

@@ -77,5 +77,5 @@ TEST(Metrics, CountsTransitionsByResult) {
   EXPECT_THAT(text, HasSubstr("ledgergate_transition_hold_seconds_bucket{le=\"0.025\"} 1\n"));
 }
 
-}  // namespace
-}  // namespace ledgergate::observe
+} // namespace
+} // namespace ledgergate::observe

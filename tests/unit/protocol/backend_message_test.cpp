@@ -38,11 +38,15 @@ TEST(BackendMessage, ParameterStatusIsTwoStrings) {
 
 TEST(BackendMessage, AuthenticationOkAndFinalAskNothing) {
   EXPECT_EQ(authentication_asks("\0\0\0\0"sv), false);
-  EXPECT_EQ(authentication_asks("\0\0\0\x0c" "v=abc"sv), false);
+  EXPECT_EQ(authentication_asks("\0\0\0\x0c"
+                                "v=abc"sv),
+            false);
   EXPECT_EQ(authentication_asks("\0\0\0\3"sv), true);
-  EXPECT_EQ(authentication_asks("\0\0\0\x0b" "data"sv), true);
+  EXPECT_EQ(authentication_asks("\0\0\0\x0b"
+                                "data"sv),
+            true);
   EXPECT_FALSE(authentication_asks("\0\0"sv));
 }
 
-}  // namespace
-}  // namespace ledgergate::protocol
+} // namespace
+} // namespace ledgergate::protocol

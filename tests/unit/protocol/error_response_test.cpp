@@ -10,7 +10,8 @@ namespace ledgergate::protocol {
 namespace {
 
 TEST(ErrorResponse, CarriesSeverityTwiceCodeMessageAndHint) {
-  const std::string message = make_error_response("FATAL", "53300", "too many clients", "raise limits.max_clients");
+  const std::string message =
+      make_error_response("FATAL", "53300", "too many clients", "raise limits.max_clients");
   EXPECT_EQ(message[0], 'E');
   EXPECT_EQ(load_int32(message.data() + 1), message.size() - 1);
   const std::string_view body = std::string_view(message).substr(header_bytes);
@@ -29,5 +30,5 @@ TEST(ErrorResponse, LeavesAnEmptyHintOut) {
 
 TEST(ReadyForQuery, IsSixBytes) { EXPECT_EQ(make_ready_for_query('T'), std::string("Z\0\0\0\5T", 6)); }
 
-}  // namespace
-}  // namespace ledgergate::protocol
+} // namespace
+} // namespace ledgergate::protocol

@@ -43,7 +43,9 @@ TEST(FrontendMessage, OneByteShortOrLongIsNotDecoded) {
   append_execute(execute, "p");
   append_close(close, 'S', "s");
   append_query(query, "SELECT 2");
-  const auto shorter = [](const std::string& message) { return body_of(message).substr(0, message.size() - header_bytes - 1); };
+  const auto shorter = [](const std::string& message) {
+    return body_of(message).substr(0, message.size() - header_bytes - 1);
+  };
   EXPECT_FALSE(decode_parse(shorter(parse)));
   EXPECT_FALSE(decode_execute(shorter(execute)));
   EXPECT_FALSE(decode_target(shorter(close)));
@@ -73,5 +75,5 @@ TEST(MaxFrontendLength, IsZeroForTypesThatDoNotExist) {
   }
 }
 
-}  // namespace
-}  // namespace ledgergate::protocol
+} // namespace
+} // namespace ledgergate::protocol

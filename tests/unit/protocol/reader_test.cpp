@@ -38,5 +38,5 @@ TEST(Reader, SkipPastTheEndFails) {
   EXPECT_FALSE(in.ok());
 }
 
-}  // namespace
-}  // namespace ledgergate::protocol
+} // namespace
+} // namespace ledgergate::protocol

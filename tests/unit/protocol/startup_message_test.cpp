@@ -40,8 +40,9 @@ using kind = startup_packet::kind;
 
 TEST(StartupMessage, FindsUserDatabaseAndReplicationInAnyOrder) {
   std::unique_ptr<char[]> block;
-  const auto found = decode_exact(
-      packet(version_3_0, parameters({"options", "-c a=b", "replication", "database", "database", "d", "user", "u"})), block);
+  const auto found = decode_exact(packet(version_3_0, parameters({"options", "-c a=b", "replication",
+                                                                  "database", "database", "d", "user", "u"})),
+                                  block);
   EXPECT_EQ(found.what, kind::startup);
   EXPECT_EQ(found.user, "u");
   EXPECT_EQ(found.database, "d");
@@ -51,7 +52,8 @@ TEST(StartupMessage, FindsUserDatabaseAndReplicationInAnyOrder) {
 TEST(StartupMessage, DatabaseIsTheUserWhenNotGiven) {
   std::unique_ptr<char[]> block;
   EXPECT_EQ(decode_exact(packet(version_3_0, parameters({"user", "u"})), block).database, "u");
-  EXPECT_EQ(decode_exact(packet(version_3_0, parameters({"user", "u", "database", ""})), block).database, "u");
+  EXPECT_EQ(decode_exact(packet(version_3_0, parameters({"user", "u", "database", ""})), block).database,
+            "u");
 }
 
 TEST(StartupMessage, LastOfRepeatedParametersCounts) {
@@ -114,5 +116,5 @@ TEST(StartupMessage, LengthOutOfRangeIsRefusedFromTheFirstFourBytes) {
   }
 }
 
-}  // namespace
-}  // namespace ledgergate::protocol
+} // namespace
+} // namespace ledgergate::protocol

@@ -45,6 +45,13 @@ TEST(ClientEnd, GivesAHalfClosedClientItsFullAnswerFirst) {
   EXPECT_EQ(decide_client_end(facts), client_end_step::shut_server);
 }
 
+TEST(ClientEnd, SendsOnTheFinOfAHalfClosedClientWhoseBatchWillNeverBeSynced) {
+  client_end_facts facts = all_done(peer_fate::half_closed);
+  facts.replies_outstanding = true;
+  facts.awaits_client = true;
+  EXPECT_EQ(decide_client_end(facts), client_end_step::shut_server);
+}
+
 TEST(ClientEnd, SendsOnAHalfClosedRawClientsFinAtOnce) {
   client_end_facts facts = all_done(peer_fate::half_closed);
   facts.raw = true;
@@ -97,5 +104,5 @@ TEST(ClientEnd, ClosesAfterGoodbyeWithNothingOutstanding) {
   EXPECT_EQ(decide_client_end(facts), client_end_step::close);
 }
 
-}  // namespace
-}  // namespace ledgergate::session
+} // namespace
+} // namespace ledgergate::session

@@ -17,7 +17,7 @@ net::place place_of(int listening) {
   return {"127.0.0.1", static_cast<std::uint16_t>(std::stoi(text.substr(text.find(':') + 1))), ""};
 }
 
-}  // namespace
+} // namespace
 
 void test_peer::send(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -39,10 +39,17 @@ std::string test_peer::receive(std::size_t bytes) {
   return got;
 }
 
+std::string test_peer::receive_message() {
+  const std::string header = receive(5);
+  if (header.size() < 5) return {};
+  return header + receive(protocol::load_int32(header.data() + 1) - 4);
+}
+
 std::string test_peer::receive_until_ready() {
   std::string got;
   const auto is_ready = [&] {
-    return got.size() >= 6 && std::string_view(got).substr(got.size() - 6, 5) == std::string_view("Z\0\0\0\5", 5);
+    return got.size() >= 6 &&
+           std::string_view(got).substr(got.size() - 6, 5) == std::string_view("Z\0\0\0\5", 5);
   };
   while (!is_ready()) {
     const std::string more = receive(1);
@@ -70,7 +77,8 @@ void test_peer::reset() {
 }
 
 DataPlane::DataPlane() : listening_(tcp_listener()) {
-  // The engine follows the conversation but adds nothing to it: what is tested here is what happens around it.
+  // The engine follows the conversation but adds nothing to it: what is tested here is what happens around
+  // it.
   settings.gate.mode = config::gate_mode::observe;
   settings.gate.database = "gated";
   settings.gate.lock_key = 42;
@@ -90,10 +98,9 @@ DataPlane::~DataPlane() {
 void DataPlane::start() {
   resolver = std::make_unique<net::name_resolver>(io, std::vector{place_of(listening_.get())}, deadline);
   registry = std::make_unique<session::session_registry>(settings.limits.max_clients);
-  services = std::make_unique<session::services>(
-      session::services{std::make_shared<const config::settings>(settings), gate::make_gate_rules(settings), *resolver,
-                        *registry, cancels, log,
-                        [](const session::control_row_handler& answer) { answer(std::nullopt); }});
+  services = std::make_unique<session::services>(session::services{
+      std::make_shared<const config::settings>(settings), gate::make_gate_rules(settings), *resolver,
+      *registry, cancels, log, [](const session::control_row_handler& answer) { answer(std::nullopt); }});
   plane = std::make_unique<session::data_plane>(*services, metrics, 1);
   plane->start();
 }
@@ -106,7 +113,9 @@ test_peer DataPlane::connect(transport over) {
 
 test_peer DataPlane::accept() {
   EXPECT_TRUE(readable(listening_.get(), deadline)) << "the server was not contacted";
-  return test_peer(net::unique_fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+  net::unique_fd server(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  send_at_once(server);
+  return test_peer(std::move(server));
 }
 
 std::pair<test_peer, test_peer> DataPlane::establish(std::string_view database, transport over) {
@@ -162,4 +171,4 @@ std::string ready(char status) { return message('Z', std::string(1, status)); }
 
 std::string answer(char status) { return message('C', std::string("SELECT 1") + '\0') + ready(status); }
 
-}  // namespace ledgergate::test
+} // namespace ledgergate::test

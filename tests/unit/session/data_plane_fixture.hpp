@@ -1,4 +1,5 @@
-// A data plane with one worker between a test's client and a stub server that the test plays itself, over real sockets.
+// A data plane with one worker between a test's client and a stub server that the test plays itself, over
+// real sockets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,6 +24,8 @@ class test_peer {
   void send(std::string_view bytes);
   /// Exactly so many bytes, or fewer when the stream ends before.
   std::string receive(std::size_t bytes);
+  /// One whole message with its header; empty at the end of the stream.
+  std::string receive_message();
   /// Up to a ReadyForQuery at the end of what has arrived, or the end of the stream.
   std::string receive_until_ready();
   /// Everything up to the end of the stream. A reset counts as the end.
@@ -49,11 +52,14 @@ struct DataPlane : testing::Test {
   test_peer accept();
   bool server_was_contacted() const { return readable(listening_.get(), 0ms); }
   /// Start-up with trust authentication, up to the client's ReadyForQuery.
-  std::pair<test_peer, test_peer> establish(std::string_view database = "gated", transport over = transport::tcp);
+  std::pair<test_peer, test_peer> establish(std::string_view database = "gated",
+                                            transport over = transport::tcp);
   bool eventually(const std::function<bool()>& condition) const;
   std::size_t ended(session::session_result result) const { return registry->ended(result); }
 
-  static constexpr std::string_view backend_key{"\0\0\0\x2a" "key!", 8};
+  static constexpr std::string_view backend_key{"\0\0\0\x2a"
+                                                "key!",
+                                                8};
 
   config::settings settings;
   boost::asio::io_context io;
@@ -77,4 +83,4 @@ std::string cancel_packet(std::string_view key);
 std::string ready(char status);
 std::string answer(char status);
 
-}  // namespace ledgergate::test
+} // namespace ledgergate::test

@@ -147,5 +147,5 @@ TEST_F(Ending, NothingIsLeftOpenAfterSessionsOfEveryKind) {
   EXPECT_EQ(registry->clients(), 0U);
 }
 
-}  // namespace
-}  // namespace ledgergate::test
+} // namespace
+} // namespace ledgergate::test

@@ -24,8 +24,9 @@ std::string patterned(std::size_t bytes, unsigned salt) {
   return made;
 }
 
+/// Small beside what is sent, but no smaller than a loopback segment: below that the kernel waits for timers.
 void use_small_buffers(const test_peer& peer) {
-  const int small = 4096;
+  const int small = 65536;
   ::setsockopt(peer.fd(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
   ::setsockopt(peer.fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
 }
@@ -69,7 +70,8 @@ TEST_F(Flow, APipelineOfGatedQueriesWhoseAnswersPileUp) {
   const std::string row = message('D', std::string(50'000, 'r'));
   constexpr std::size_t count = 1'000;
   std::thread client_sends([&, &to = client] {
-    for (std::size_t i = 0; i < count; ++i) to.send(one);
+    for (std::size_t i = 0; i < count; ++i)
+      to.send(one);
   });
   std::thread server_answers([&, &peer = server] {
     for (std::size_t i = 0; i < count; ++i) {
@@ -78,7 +80,8 @@ TEST_F(Flow, APipelineOfGatedQueriesWhoseAnswersPileUp) {
     }
   });
   const std::string reply = row + answer('I');
-  for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(receive_in_big_pieces(client, reply.size()) == reply) << i;
+  for (std::size_t i = 0; i < count; ++i)
+    ASSERT_TRUE(receive_in_big_pieces(client, reply.size()) == reply) << i;
   client_sends.join();
   server_answers.join();
 }
@@ -98,8 +101,8 @@ TEST_F(Flow, ASlowReaderHoldsTheServerBackAndLosesNothing) {
     }
     to.send(answer('I'));
   });
-  // With the client not reading, the kernel's buffers and one burst in the proxy are all that may be on the way: far less
-  // than the whole. The sender is stuck once its count stands still over many looks.
+  // With the client not reading, the kernel's buffers and one burst in the proxy are all that may be on the
+  // way: far less than the whole. The sender is stuck once its count stands still over many looks.
   std::size_t stood_still = 0;
   for (std::size_t seen = 0; stood_still < 200'000; std::this_thread::yield()) {
     const std::size_t now = sent;
@@ -107,7 +110,8 @@ TEST_F(Flow, ASlowReaderHoldsTheServerBackAndLosesNothing) {
     seen = now;
   }
   EXPECT_LT(sent, count);
-  for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(receive_in_big_pieces(client, row.size()) == row) << i;
+  for (std::size_t i = 0; i < count; ++i)
+    ASSERT_TRUE(receive_in_big_pieces(client, row.size()) == row) << i;
   EXPECT_EQ(client.receive_until_ready(), answer('I'));
   server_sends.join();
 }
@@ -152,11 +156,13 @@ TEST_F(Flow, ASessionThatStreamsDoesNotStarveAnother) {
   std::atomic<bool> over{false};
   std::thread source_sends([&, &to = source] {
     const std::string piece(1 << 20, 's');
-    while (!over) to.send(piece);
+    while (!over)
+      to.send(piece);
     to.close();
   });
   std::thread stream_reads([&, &from = streaming] {
-    while (!from.receive(1 << 20).empty()) {}
+    while (!from.receive(1 << 20).empty()) {
+    }
   });
   for (int i = 0; i < 200; ++i) {
     other.send(query("select 1"));
@@ -169,5 +175,5 @@ TEST_F(Flow, ASessionThatStreamsDoesNotStarveAnother) {
   stream_reads.join();
 }
 
-}  // namespace
-}  // namespace ledgergate::test
+} // namespace
+} // namespace ledgergate::test

@@ -53,5 +53,5 @@ TEST(CancelDirectory, FindsTheServerOfAKeyUntilTheSessionEnds) {
   EXPECT_FALSE(directory.find(key));
 }
 
-}  // namespace
-}  // namespace ledgergate::session
+} // namespace
+} // namespace ledgergate::session

@@ -17,7 +17,9 @@ const std::string ssl_request("\0\0\0\x08\x04\xd2\x16\x2f", 8);
 TEST_F(Starting, ForwardsTheStartupPacketByteForByte) {
   start();
   test_peer client = connect();
-  const std::string more("options\0-c a=b --c=d\0_pq_.x\0" "1\0user\0again\0", 41);
+  const std::string more("options\0-c a=b --c=d\0_pq_.x\0"
+                         "1\0user\0again\0",
+                         41);
   const std::string packet = startup_packet("gated", more);
   client.send(packet);
   EXPECT_EQ(accept().receive(packet.size()), packet);
@@ -26,12 +28,14 @@ TEST_F(Starting, ForwardsTheStartupPacketByteForByte) {
 TEST_F(Starting, TakesPacketsThatArriveByteByByte) {
   start();
   test_peer client = connect();
-  for (const char each : ssl_request) client.send({&each, 1});
+  for (const char each : ssl_request)
+    client.send({&each, 1});
   EXPECT_EQ(client.receive(1), "N");
   // The answer came from the proxy alone: an encryption request is never the server's business.
   EXPECT_FALSE(server_was_contacted());
   const std::string packet = startup_packet("gated");
-  for (const char each : packet) client.send({&each, 1});
+  for (const char each : packet)
+    client.send({&each, 1});
   EXPECT_EQ(accept().receive(packet.size()), packet);
 }
 
@@ -65,8 +69,9 @@ TEST_F(Starting, GarbageClosesItsOwnSocketAndCostsNoServerConnection) {
   for (int i = 0; i < 300; ++i) {
     test_peer client = connect();
     std::string garbage(4 + random() % 100, '\0');
-    for (char& each : garbage) each = static_cast<char>(random());
-    garbage[0] = static_cast<char>(garbage[0] | 1);   // a length far out of range
+    for (char& each : garbage)
+      each = static_cast<char>(random());
+    garbage[0] = static_cast<char>(garbage[0] | 1); // a length far out of range
     client.send(garbage);
     EXPECT_EQ(client.receive_all(), "");
   }
@@ -76,7 +81,8 @@ TEST_F(Starting, GarbageClosesItsOwnSocketAndCostsNoServerConnection) {
 
 TEST_F(Starting, ProbesCostNothing) {
   start();
-  for (int i = 0; i < 300; ++i) connect().close();
+  for (int i = 0; i < 300; ++i)
+    connect().close();
   EXPECT_TRUE(eventually([&] { return ended(session_result::probe) == 300 && plane->connections() == 0; }));
   EXPECT_FALSE(server_was_contacted());
 }
@@ -105,7 +111,8 @@ TEST_F(Starting, OneClientTooManyIsToldSo) {
 TEST_F(Starting, AnUnreachableServerIs08006WithoutDetail) {
   start();
   // The stub's place is taken by a port where nobody listens.
-  resolver = std::make_unique<net::name_resolver>(io, std::vector<net::place>{{"127.0.0.1", 1, ""}}, deadline);
+  resolver =
+      std::make_unique<net::name_resolver>(io, std::vector<net::place>{{"127.0.0.1", 1, ""}}, deadline);
   services = std::make_unique<session::services>(session::services{
       services->settings, services->rules, *resolver, *registry, cancels, log, services->read_control_row});
   plane->stop();
@@ -151,5 +158,5 @@ TEST_F(Starting, OnlyTheGatedDatabaseIsGated) {
   EXPECT_EQ(registry->ungated(), 1U);
 }
 
-}  // namespace
-}  // namespace ledgergate::test
+} // namespace
+} // namespace ledgergate::test

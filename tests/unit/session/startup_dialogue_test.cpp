@@ -66,7 +66,8 @@ TEST(StartupDialogue, ClosesOnLengthsThatNoServerAccepts) {
   for (const std::uint32_t length : {0U, 3U, 4U, 7U, 1U << 20U, 0x7fffffffU, 0xffffffffU}) {
     startup_dialogue dialogue;
     std::string packet;
-    for (int shift = 24; shift >= 0; shift -= 8) packet.push_back(static_cast<char>(length >> shift));
+    for (int shift = 24; shift >= 0; shift -= 8)
+      packet.push_back(static_cast<char>(length >> shift));
     EXPECT_EQ(dialogue.next(packet).what, kind::close) << length;
   }
 }
@@ -75,7 +76,8 @@ TEST(StartupDialogue, PassesOtherProtocolVersionsOnToTheServer) {
   for (const std::uint32_t version : {2U << 16U, (3U << 16U) + 9999U, 4U << 16U}) {
     startup_dialogue dialogue;
     std::string packet = test::startup_packet("horde");
-    for (std::size_t i = 0; i < 4; ++i) packet[4 + i] = static_cast<char>(version >> (24 - 8 * i));
+    for (std::size_t i = 0; i < 4; ++i)
+      packet[4 + i] = static_cast<char>(version >> (24 - 8 * i));
     const startup_step step = dialogue.next(packet);
     EXPECT_EQ(step.what, kind::startup);
     EXPECT_EQ(step.decoded.version, version);
@@ -94,7 +96,7 @@ TEST(StartupDialogue, AnswersAMalformedParameterListAsAServerDoes) {
 TEST(StartupDialogue, TakesCancelKeysOfAnyLength) {
   for (const std::size_t length : {4U, 32U, 256U}) {
     startup_dialogue dialogue;
-    const std::string packet = test::cancel_packet("\0\0\0\1" + std::string(length, 'k'));
+    const std::string packet = test::cancel_packet(std::string(4 + length, 'k'));
     const startup_step step = dialogue.next(packet);
     EXPECT_EQ(step.what, kind::cancel);
     EXPECT_EQ(step.packet, packet);
@@ -108,5 +110,5 @@ TEST(StartupDialogue, DoesNotAnswerAMalformedCancelRequest) {
   EXPECT_EQ(step.reply, "");
 }
 
-}  // namespace
-}  // namespace ledgergate::session
+} // namespace
+} // namespace ledgergate::session

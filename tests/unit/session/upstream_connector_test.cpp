@@ -86,5 +86,5 @@ TEST_F(UpstreamConnector, WaitsForAUnixListenerWhoseBacklogIsFull) {
   ::rmdir(folder);
 }
 
-}  // namespace
-}  // namespace ledgergate::session
+} // namespace
+} // namespace ledgergate::session

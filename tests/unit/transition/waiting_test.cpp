@@ -90,6 +90,23 @@ TEST(WaitingForTheGate, TriesAnywayWhenTimeRunsShort) {
   EXPECT_GE(script.elapsed_time(), 20s);
 }
 
+TEST(WaitingForTheGate, WakesUpWhenTimeRunsShortBetweenTwoLooks) {
+  auto request = to_ledger();
+  request.deadline = 1200ms;
+  request.queue_budget = 100ms;
+  engine_script script(request);
+  script.pass(240ms);
+  go_to_look(script);
+  script.answer("pg_stat_replication", pins({pin("77", "100")}));
+  script.fire();
+  script.answer("pg_stat_replication", pins({pin("77", "100")}));
+  // The third look would be due at 1240 ms, after the deadline; 100 ms to queue and 300 ms to hold must be
+  // left.
+  script.fire();
+  EXPECT_EQ(script.elapsed_time(), 800ms);
+  EXPECT_EQ(script.state(), transition_state::queued);
+}
+
 TEST(WaitingForTheGate, DoesNotTakeItsOwnBackendForABlocker) {
   engine_script script;
   go_to_look(script);

@@ -92,7 +92,8 @@ public class JdbcClient {
         ResultSetMetaData columns = rows.getMetaData();
         StringBuilder header = new StringBuilder("  columns");
         for (int i = 1; i <= columns.getColumnCount(); i++) {
-            header.append(' ').append(columns.getColumnName(i)).append(':').append(columns.getColumnTypeName(i));
+            header.append(' ').append(columns.getColumnName(i));
+            header.append(':').append(columns.getColumnTypeName(i));
         }
         System.out.println(header);
         while (rows.next()) {
@@ -105,15 +106,17 @@ public class JdbcClient {
     }
 
     private static void show(SQLException error) {
-        ServerErrorMessage m = error instanceof PSQLException ? ((PSQLException) error).getServerErrorMessage() : null;
+        ServerErrorMessage m = error instanceof PSQLException
+            ? ((PSQLException) error).getServerErrorMessage() : null;
         System.out.println("  error " + error.getSQLState() + " " + error.getMessage().replace("\n", " / ")
             + (m == null ? "" : " position " + m.getPosition() + " constraint " + m.getConstraint()));
         if (error instanceof BatchUpdateException) {
-            System.out.println("  counts " + Arrays.toString(((BatchUpdateException) error).getUpdateCounts()));
+            int[] counts = ((BatchUpdateException) error).getUpdateCounts();
+            System.out.println("  counts " + Arrays.toString(counts));
         }
     }
 
-    /** Batches of many executions in few round trips, whole and with a failing member, in both commit modes. */
+    /** Batches of many executions in few round trips, whole and with a failing member. */
     private static void batches(Connection connection) throws SQLException {
         for (boolean autoCommit : new boolean[] {true, false}) {
             for (int bad : new int[] {-1, 60}) {

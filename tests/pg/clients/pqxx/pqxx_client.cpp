@@ -24,7 +24,8 @@ std::vector<std::string> split_words(const std::string& line) {
   static const std::string separator = " | ";
   std::vector<std::string> words;
   std::size_t begin = 0;
-  for (std::size_t end; (end = line.find(separator, begin)) != std::string::npos; begin = end + separator.size())
+  for (std::size_t end; (end = line.find(separator, begin)) != std::string::npos;
+       begin = end + separator.size())
     words.push_back(line.substr(begin, end - begin));
   words.push_back(line.substr(begin));
   return words;
@@ -46,7 +47,7 @@ std::vector<step> read_steps(const char* path) {
 
 // Says what the server says between results.
 class notice_printer : public pqxx::errorhandler {
-public:
+ public:
   explicit notice_printer(pqxx::connection_base& connection) : pqxx::errorhandler(connection) {}
   bool operator()(const char words[]) noexcept override {
     std::cout << "  notice " << words;
@@ -55,8 +56,10 @@ public:
 };
 
 class client {
-public:
-  explicit client(std::string mode) : connection_(""), printer_(connection_), mode_(std::move(mode)) { autocommit(); }
+ public:
+  explicit client(std::string mode) : connection_(""), printer_(connection_), mode_(std::move(mode)) {
+    autocommit();
+  }
 
   void run(const step& next) {
     std::cout << "> " << next.operation << ' ' << next.sql << '\n';
@@ -102,9 +105,11 @@ public:
       pipeline.retain(10);
       std::vector<pqxx::pipeline::query_id> ids;
       ids.push_back(pipeline.insert("SELECT payload FROM jobs WHERE id = 1"));
-      ids.push_back(pipeline.insert("INSERT INTO kudos_ledger (user_id, amount) VALUES (8, 1) RETURNING event_id"));
+      ids.push_back(
+          pipeline.insert("INSERT INTO kudos_ledger (user_id, amount) VALUES (8, 1) RETURNING event_id"));
       ids.push_back(pipeline.insert("SELECT count(*) FROM kudos_ledger"));
-      for (const auto id : ids) show(pipeline.retrieve(id));
+      for (const auto id : ids)
+        show(pipeline.retrieve(id));
     }
     change_transaction("commit");
   }
@@ -115,12 +120,13 @@ public:
     change_transaction("begin");
     {
       pqxx::stream_from reader(*transaction_, "kudos_stat_events");
-      for (std::string line; reader.get_raw_line(line);) std::cout << "  line " << line << '\n';
+      for (std::string line; reader.get_raw_line(line);)
+        std::cout << "  line " << line << '\n';
     }
     change_transaction("commit");
   }
 
-private:
+ private:
   void autocommit() { transaction_ = std::make_unique<pqxx::nontransaction>(connection_); }
 
   void change_transaction(const std::string& operation) {
@@ -143,7 +149,8 @@ private:
   pqxx::result execute(const step& next) {
     if (mode_ == "simple") return transaction_->exec(with_literals(next));
     std::vector<const char*> values;
-    for (const auto& parameter : next.parameters) values.push_back(parameter ? parameter->c_str() : nullptr);
+    for (const auto& parameter : next.parameters)
+      values.push_back(parameter ? parameter->c_str() : nullptr);
     const auto arguments = pqxx::prepare::make_dynamic_params(values);
     if (mode_ == "params") return transaction_->exec_params(next.sql, arguments);
     auto [found, is_new] = names_.try_emplace(next.sql, "s" + std::to_string(names_.size()));
@@ -168,7 +175,8 @@ private:
     std::cout << "  done " << rows.affected_rows() << '\n';
     for (const auto& row : rows) {
       std::cout << "  row";
-      for (const auto& field : row) std::cout << ' ' << field.name() << '=' << (field.is_null() ? "null" : field.c_str());
+      for (const auto& field : row)
+        std::cout << ' ' << field.name() << '=' << (field.is_null() ? "null" : field.c_str());
       std::cout << '\n';
     }
   }
@@ -180,12 +188,13 @@ private:
   std::map<std::string, std::string> names_;
 };
 
-}  // namespace
+} // namespace
 
 int main(int, char** arguments) {
   std::cout << std::unitbuf;
   client all(arguments[2]);
-  for (const auto& next : read_steps(arguments[1])) all.run(next);
+  for (const auto& next : read_steps(arguments[1]))
+    all.run(next);
   all.run_subtransactions();
   all.run_pipeline();
   all.run_stream();

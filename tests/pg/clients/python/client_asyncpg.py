@@ -25,15 +25,19 @@ async def main():
             else:
                 await getattr(transaction, operation)()
         except asyncpg.PostgresError as error:
-            print("  error", {name: getattr(error, name) for name in ERROR_FIELDS if getattr(error, name, None)})
+            print(
+                "  error", {name: getattr(error, name) for name in ERROR_FIELDS if getattr(error, name, None)}
+            )
         print("  in transaction", connection.is_in_transaction())
     await connection.close()
 
 
 async def run_query(connection, sql, parameters):
     statement = await connection.prepare(sql)
-    typed = [value if value is None or kind.name != "numeric" else decimal.Decimal(value)
-             for value, kind in zip(parameters, statement.get_parameters())]
+    typed = [
+        value if value is None or kind.name != "numeric" else decimal.Decimal(value)
+        for value, kind in zip(parameters, statement.get_parameters())
+    ]
     rows = await statement.fetch(*typed)
     print("  done", statement.get_statusmsg())
     show_rows([(a.name, a.type.name) for a in statement.get_attributes()], rows_of(rows))

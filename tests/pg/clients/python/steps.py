@@ -45,7 +45,18 @@ def show_rows(columns, rows):
 
 def show_diagnostics(diag):
     """The fields of a psycopg error: everything but what names a file or a line of the server."""
-    names = ["severity", "sqlstate", "message_primary", "message_detail", "message_hint",
-             "statement_position", "internal_query", "context", "schema_name", "table_name", "column_name",
-             "constraint_name"]
+    names = [
+        "severity",
+        "sqlstate",
+        "message_primary",
+        "message_detail",
+        "message_hint",
+        "statement_position",
+        "internal_query",
+        "context",
+        "schema_name",
+        "table_name",
+        "column_name",
+        "constraint_name",
+    ]
     print("  error", {name: getattr(diag, name) for name in names if getattr(diag, name)})
