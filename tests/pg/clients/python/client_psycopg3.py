@@ -57,20 +57,22 @@ def show_cursor(cursor):
 
 
 def run_pipeline(connection, steps):
-    """All queries are sent before any answer is read; in autocommit each has a Sync of its own kind."""
+    """The queries of a run go out three at a time, before the answer to the first is read; then a Sync."""
     print("> pipeline of", len(steps))
-    cursors = []
+    with connection.pipeline() as pipeline:
+        for start in range(0, len(steps), 3):
+            cursors = []
 
-    def send_and_fetch():
-        with connection.pipeline():
-            for _, sql, parameters in steps:
-                cursors.append((sql, execute(connection, sql, parameters)))
+            def send_and_wait():
+                for _, sql, parameters in steps[start : start + 3]:
+                    cursors.append((sql, execute(connection, sql, parameters)))
+                pipeline.sync()
+
+            attempt(send_and_wait)
             for sql, cursor in cursors:
                 show_step("result", sql)
                 attempt(lambda: show_cursor(cursor))
-
-    attempt(send_and_fetch)
-    print("  status", connection.info.transaction_status.name)
+            print("  status", connection.info.transaction_status.name)
 
 
 main()
