@@ -35,8 +35,4 @@ function(lg_unit_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
-  add_dependencies(sanitized_tests ${name})
 endfunction()
-
-# Everything that runs without a server: what .ci/run builds with sanitizers.
-add_custom_target(sanitized_tests)

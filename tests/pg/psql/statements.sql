@@ -12,13 +12,16 @@ UPDATE users SET kudos = kudos + 5.25 WHERE id = 1;
 SELECT mode FROM kudos_ledger_control WHERE id = 1 FOR KEY SHARE;
 TABLE kudos_reservations;
 VALUES (1), (2);
-WITH moved AS (INSERT INTO kudos_stat_events (user_id, amount) VALUES (1, 2) RETURNING user_id) SELECT * FROM moved;
+WITH moved AS (INSERT INTO kudos_stat_events (user_id, amount) VALUES (1, 2) RETURNING user_id)
+  SELECT * FROM moved;
 MERGE INTO kudos_reservations r USING (VALUES (20)) v (id) ON r.user_id = v.id
   WHEN MATCHED THEN UPDATE SET amount = 3;
-INSERT INTO kudos_reservations (user_id, amount) VALUES (20, 1) ON CONFLICT (user_id) DO UPDATE SET amount = 4;
+INSERT INTO kudos_reservations (user_id, amount) VALUES (20, 1) ON CONFLICT (user_id)
+  DO UPDATE SET amount = 4;
 SELECT count(*) AS "kudos_ledger", current_query() AS what FROM kudos_ledger;
 EXPLAIN (COSTS off) SELECT * FROM kudos_stat_events;
-EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) INSERT INTO kudos_stat_events (user_id, amount) VALUES (2, 2);
+EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off)
+  INSERT INTO kudos_stat_events (user_id, amount) VALUES (2, 2);
 CREATE TABLE copied AS SELECT user_id, amount FROM kudos_ledger WHERE user_id = 1;
 SELECT * FROM copied;
 DROP TABLE copied;
