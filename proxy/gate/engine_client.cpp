@@ -37,6 +37,13 @@ std::size_t engine_core::on_client_bytes(std::string_view bytes, actions& out) {
       taken += size;
       continue;
     }
+    if (wait_ == wait_for::nothing && copy_in_open_ && !release_overdue_) {
+      if (const std::size_t run = run_bytes(view, frontend::copy_data, frontend::copy_data); run > 0) {
+        out.to_server.forward(view.substr(0, run));
+        taken += run;
+        continue;
+      }
+    }
     frame message;
     if (wait_ != wait_for::nothing || !read_client_frame(view, message)) break;
     const std::size_t there = std::min(message.total, view.size());
@@ -50,6 +57,20 @@ std::size_t engine_core::on_client_bytes(std::string_view bytes, actions& out) {
     taken += there;
   }
   return taken;
+}
+
+/// The whole messages of one of two types at the front: rows and COPY data come by the thousand and are not
+/// looked at.
+std::size_t engine_core::run_bytes(std::string_view view, char tag, char other_tag) {
+  std::size_t at = 0;
+  while (view.size() - at >= protocol::header_bytes && (view[at] == tag || view[at] == other_tag)) {
+    const std::size_t length = protocol::load_int32(view.data() + at + 1);
+    if (length < 4 || length > protocol::max_frontend_length(frontend::copy_data) ||
+        length >= view.size() - at)
+      break;
+    at += length + 1;
+  }
+  return at;
 }
 
 bool engine_core::read_client_frame(std::string_view view, frame& out) {

@@ -90,6 +90,7 @@ class engine_core {
   };
 
   // engine_client.cpp
+  static std::size_t run_bytes(std::string_view view, char tag, char other_tag);
   bool read_client_frame(std::string_view view, frame& out);
   std::size_t client_front_bytes(char tag, std::size_t total) const;
   fate on_client_frame(const frame& message);
@@ -156,6 +157,7 @@ class engine_core {
   void note_upgrade(pin_strength strength);
 
   // engine_server.cpp
+  bool rows_pass() const;
   bool read_server_frame(std::string_view view, frame& out);
   fate on_server_frame(const frame& message);
   fate on_startup_server_frame(const frame& message);

@@ -47,6 +47,13 @@ std::size_t engine_core::on_server_bytes(std::string_view bytes, actions& out) {
       taken += size;
       continue;
     }
+    if (rows_pass()) {
+      if (const std::size_t run = run_bytes(view, backend::data_row, backend::copy_data); run > 0) {
+        out.to_client.forward(view.substr(0, run));
+        taken += run;
+        continue;
+      }
+    }
     frame message;
     if (!read_server_frame(view, message)) break;
     const std::size_t there = std::min(message.total, view.size());
@@ -58,6 +65,14 @@ std::size_t engine_core::on_server_bytes(std::string_view bytes, actions& out) {
   }
   update_waits();
   return taken;
+}
+
+/// Rows and COPY data that come now are the client's.
+bool engine_core::rows_pass() const {
+  if (starting_ || queue_.empty()) return false;
+  const expected_reply& entry = queue_.at(0);
+  return entry.owner == reply_owner::client &&
+         (entry.kind == reply_kind::query || entry.kind == reply_kind::execute);
 }
 
 bool engine_core::read_server_frame(std::string_view view, frame& out) {
