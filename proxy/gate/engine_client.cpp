@@ -13,13 +13,26 @@ namespace frontend = protocol::frontend;
 
 namespace {
 
-// Functions with smaller OIDs are PostgreSQL's own and lead to no table of the ledger.
+// Functions with smaller OIDs are PostgreSQL's own and lead to no table of the ledger, but for the ones
+// below.
 constexpr std::uint32_t first_normal_object_id = 16384;
 constexpr std::uint32_t set_config = 2078;
 constexpr std::size_t max_password_length = 65535 + 4;
 // Enough of a statement that is too long to be read whole to see the names in front of its text.
 constexpr std::size_t long_message_front_bytes = 4096;
 constexpr std::size_t max_expected_replies = 65536;
+
+/// PostgreSQL's own functions that run a query given as text: table_to_xml .. database_to_xml_and_xmlschema,
+/// ts_rewrite, ts_stat.
+bool runs_query_text(std::uint32_t oid) {
+  return (oid >= 2923 && oid <= 2938) || oid == 3685 || oid == 3689 || oid == 3690;
+}
+
+/// Advisory locks of the two-key form: their namespace may be one that must come after the pin
+/// (gate.pin_before_locks).
+bool takes_two_key_lock(std::uint32_t oid) {
+  return (oid >= 2886 && oid <= 2889) || (oid >= 3093 && oid <= 3096);
+}
 
 } // namespace
 
@@ -284,7 +297,7 @@ engine_core::fate engine_core::on_function_call(const frame& message) {
   sql::text_verdict verdict;
   const std::uint32_t oid = message.body.size() >= 4 ? protocol::load_int32(message.body.data()) : 0;
   if (oid == set_config) on_isolation_mention(sql::isolation_mention::doubt);
-  if (oid >= first_normal_object_id) {
+  if (oid >= first_normal_object_id || runs_query_text(oid) || takes_two_key_lock(oid)) {
     verdict.touch = sql::touch_kind::touch;
     verdict.reason = sql::touch_reason::function;
   }

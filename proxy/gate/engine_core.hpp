@@ -177,7 +177,8 @@ class engine_core {
   fate on_as_extended_reply(const frame& message);
   void release_command_complete();
   void on_command_tag(std::string_view tag, expected_reply& entry);
-  void fail_batch();
+  bool eaten_by_copy() const;
+  void fail_batch(bool pin_failed);
   void drop_front();
   fate mismatch();
 
@@ -231,8 +232,9 @@ class engine_core {
       false; ///< a FunctionCall pin failed: the error of the message behind it is not the client's
   bool copy_in_open_ = false; ///< COPY FROM STDIN or START_REPLICATION awaits the client's data
   bool owed_close_unnamed_ =
-      false;                ///< a simple query sent as extended failed: the unnamed statement is still there
-  bool ready_held_ = false; ///< the client's ReadyForQuery waits for the release of a session-level hold
+      false; ///< a simple query sent as extended failed: the unnamed statement is still there
+  unsigned ready_held_ =
+      0; ///< ReadyForQuery messages of the client that wait for the release of a session-level hold
   bool release_overdue_ =
       false; ///< the transaction of a hold is over, but replies of pipelined messages are still to come
   bool release_set_failed_ = false; ///< a call of the set of release calls that is being answered failed

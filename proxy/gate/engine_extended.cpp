@@ -69,7 +69,11 @@ engine_core::fate engine_core::on_parse(const frame& message) {
 statement_class engine_core::with_sql_names(statement_class statement) const {
   if (statement.sql_names == nullptr) return statement;
   for (const std::string& name : statement.sql_names->executes) {
-    const statement_class executed = class_of_statement(name);
+    // Only DML can be prepared by SQL, so EXECUTE of something that executes again fails on the server: not
+    // followed further.
+    const auto target = names_.find(name, 0);
+    const bool known = target && redefiners_in_flight_ == 0 && target->sql_names == nullptr;
+    const statement_class executed = known ? *target : unknown_statement();
     if (executed.touch > statement.touch) {
       statement.touch = executed.touch;
       statement.reason = executed.reason;

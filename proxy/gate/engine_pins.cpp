@@ -24,9 +24,11 @@ pin_strength engine_core::strength_of(sql::touch_kind touch) {
 
 bool engine_core::hold_covers(pin_strength strength) const { return hold_.strength() >= strength; }
 
-// Known held: its success was seen in this transaction, and nothing sent since could have dropped it.
+// Known held: its success was seen in this transaction block, and nothing sent since could have dropped it. A
+// pin of an implicit transaction ends with it, at a Sync that may be on its way already: it covers its own
+// batch only.
 bool engine_core::pin_covers(pin_strength strength) const {
-  return pin_known_ >= strength && droppers_in_flight_ == 0 && !batch_.end;
+  return status_ == 'T' && pin_known_ >= strength && droppers_in_flight_ == 0 && !batch_.end;
 }
 
 bool engine_core::savepoint_possible() const { return savepoint_maybe_ || queries_in_flight_ > 0; }
@@ -219,9 +221,8 @@ void engine_core::finish_release(const expected_reply& entry) {
       return;
     }
   }
-  if (!ready_held_) return;
-  ready_held_ = false;
-  out_->to_client.inject(protocol::make_ready_for_query(status_));
+  for (; ready_held_ > 0; --ready_held_)
+    out_->to_client.inject(protocol::make_ready_for_query(status_));
 }
 
 void engine_core::refuse_simple(std::string_view sqlstate, std::string_view message, std::string_view hint) {

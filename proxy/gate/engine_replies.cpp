@@ -156,15 +156,27 @@ engine_core::fate engine_core::on_error(const frame& message) {
   copy_in_open_ = false;
   const bool one_message = entry.kind == reply_kind::query || entry.kind == reply_kind::function_call ||
                            entry.kind == reply_kind::as_extended;
-  if (!one_message) fail_batch();
+  const bool pin_failed =
+      entry.kind == reply_kind::pin_batch && queue_.size() > 1 && queue_.at(1).sync_on_skip;
+  if (!one_message) fail_batch(pin_failed);
   return decided;
+}
+
+/// Whether the Sync at the front was read as COPY data: the client sent the end of the data and further
+/// messages behind it, so the server, which skips after the error of the COPY, is past it.
+bool engine_core::eaten_by_copy() const {
+  for (std::size_t i = 0; i + 1 < queue_.size() && queue_.at(i).maybe_eaten; ++i) {
+    if (queue_.at(i + 1).kind != reply_kind::copy_end) continue;
+    return i + 2 < queue_.size() && queue_.at(i + 2).kind != reply_kind::sync;
+  }
+  return false;
 }
 
 /// After an error in a batch the server skips everything up to the next Sync: those entries and what they
 /// would have changed are dropped.
-void engine_core::fail_batch() {
+void engine_core::fail_batch(bool pin_failed) {
   bool owes_ready = false;
-  while (!queue_.empty() && queue_.front().kind != reply_kind::sync) {
+  while (!queue_.empty() && (queue_.front().kind != reply_kind::sync || eaten_by_copy())) {
     expected_reply& entry = queue_.front();
     if (entry.kind == reply_kind::parse) names_.abandoned(entry.statement);
     if (entry.kind == reply_kind::pin_batch) {
@@ -175,7 +187,7 @@ void engine_core::fail_batch() {
       --hold_.releasing;
       note_failed_release(entry, true);
     }
-    owes_ready = owes_ready || entry.sync_on_skip;
+    owes_ready = owes_ready || (pin_failed && entry.sync_on_skip);
     const bool awaited = waits_for(entry.purpose);
     drop_front();
     if (awaited && wait_ == wait_for::envelope) {
@@ -357,6 +369,8 @@ void engine_core::on_command_tag(std::string_view tag, expected_reply& entry) {
     // The tag does not say which kind of ROLLBACK it was: the pin is forgotten, an open savepoint is not.
     pin_known_ = pin_strength::none;
     forget_level(false);
+  } else if (tag == "CALL" || tag == "DO") {
+    pin_known_ = pin_strength::none; // it may have committed inside; taking the pin again is cheap
   } else if (tag == "SAVEPOINT") {
     savepoint_maybe_ = true;
   } else if (tag == "DEALLOCATE ALL" || tag == "DISCARD ALL") {

@@ -218,14 +218,17 @@ engine_core::fate engine_core::finish_client_ready(char status) {
         if (queue_.at(i).purpose != reply_purpose::hold_release) return false;
       return true;
     }();
-    ready_held_ = only_releases;
+    if (!only_releases) return fate::forward;
+    ++ready_held_;
+    return fate::discard;
   } else if (hold_.any() && idle() && !batch_.open && client_rest_ == 0) {
     inject_release();
-    ready_held_ = true;
+    ++ready_held_;
+    return fate::discard;
   } else if (hold_.any()) {
     release_overdue_ = true;
   }
-  return ready_held_ ? fate::discard : fate::forward;
+  return fate::forward;
 }
 
 void engine_core::update_waits() {

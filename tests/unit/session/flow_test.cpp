@@ -92,7 +92,7 @@ TEST_F(Flow, ASlowReaderHoldsTheServerBackAndLosesNothing) {
   client.send(query("select 1"));
   server.receive(query("select 1").size());
   const std::string row = message('D', patterned(10'000, 3));
-  constexpr std::size_t count = 2'000;
+  constexpr std::size_t count = 12'000; // 120 MB: more than the kernel's buffers ever grow to
   std::atomic<std::size_t> sent{0};
   std::thread server_sends([&, &to = server] {
     for (std::size_t i = 0; i < count; ++i) {
