@@ -1,5 +1,5 @@
 // The resources of the admin API as JSON. Times are UTC in RFC 3339 form with milliseconds; durations are
-// milliseconds in members ending in `_ms`, but for `timings`, whose names the contract fixes. What is not
+// milliseconds in members ending in `_ms`, but for `timings`, whose names are fixed. What is not
 // known is null, never left out.
 #pragma once
 

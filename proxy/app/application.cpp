@@ -72,8 +72,9 @@ struct application::impl {
                                                                resolver,    registry,
                                                                cancels,     session_log,
                                                                row_reader()},
-        data_plane(services, metrics, thread_count(settings->limits)), probe(io, resolver, registry, upstream_doubt()),
-        ending(io, settings->drain.timeout, steps()), backend(backend_parts()),
+        data_plane(services, metrics, thread_count(settings->limits)),
+        probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
+        backend(backend_parts()),
         router(backend, admin::token_file(settings->admin.token_file), admin::api_routes(backend)),
         http(io.get_executor(),
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
@@ -192,6 +193,8 @@ std::vector<std::string> application::open() {
   impl_->open_listeners(errors);
   const std::vector<std::string> admin_errors = impl_->http.listen(impl_->settings->admin.address);
   errors.insert(errors.end(), admin_errors.begin(), admin_errors.end());
+  admin::token_file token(impl_->settings->admin.token_file);
+  if (!token.problem().empty()) errors.push_back("admin." + token.problem());
   return errors;
 }
 

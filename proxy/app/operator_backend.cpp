@@ -137,6 +137,10 @@ void operator_backend::refused(const admin::refused_request& request) {
 void operator_backend::on_transition_change(const transition::transition_record& record) {
   const bool ended = record.is_final() || record.state == transition::transition_state::unknown;
   if (!ended) return;
+  // The mode that status shows is from the last reading: it is read again now, not a second later.
+  parts_.control.read_control_row([](const control::control_row_answer&) {});
+  const bool was_there_already = record.state == transition::transition_state::committed && !record.changed;
+  if (was_there_already) return;
   const std::string result(to_string(record.state));
   // `unknown` resolves later into what really happened; both are counted, as both were reported.
   if (std::exchange(last_counted_, record.id + result) == record.id + result) return;
@@ -145,8 +149,6 @@ void operator_backend::on_transition_change(const transition::transition_record&
     parts_.metrics.observe_transition_queue(record.timings.queue_wait);
     if (record.timings.hold.count() > 0) parts_.metrics.observe_transition_hold(record.timings.hold);
   }
-  observe::log(config::log_level::info, "transition " + record.id + " to " + record.to + ": " + result +
-                                            (record.message.empty() ? "" : ", " + record.message));
 }
 
 } // namespace ledgergate::app

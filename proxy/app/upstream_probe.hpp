@@ -14,9 +14,9 @@
 
 namespace ledgergate::app {
 
-/// Connects and closes at once, once a second, and only while the registry does not call the upstream reachable,
-/// nothing was learnt yet, or the upstream is in doubt (the control connection is down): a healthy server sees one
-/// such connection in the sidecar's life. Main thread.
+/// Connects and closes at once, once a second, and only while the registry does not call the upstream
+/// reachable, nothing was learnt yet, or the upstream is in doubt (the control connection is down): a healthy
+/// server sees one such connection in the sidecar's life. Main thread.
 class upstream_probe {
  public:
   upstream_probe(boost::asio::io_context& context, net::name_resolver& resolver,

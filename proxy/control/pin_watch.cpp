@@ -166,12 +166,13 @@ void pin_watch::control_row(row_handler handler) {
     return;
   }
   const transition::statements texts(settings_, {});
-  add({texts.read_control_row(), [handler = std::move(handler)](std::optional<sql_result> result) {
+  add({texts.read_control_row(), [this, handler = std::move(handler)](std::optional<sql_result> result) {
          const auto* set = first_set(result);
          if (set == nullptr) {
            handler(nullptr, why_not(result));
          } else {
            const auto row = transition::read_control_row(*set);
+           reading_.row = row;
            handler(&row, {});
          }
        }});

@@ -138,7 +138,7 @@ void engine_core::on_parameter_status(std::string_view body) {
   reading_.utf8 = client_utf8_ && server_utf8_;
 }
 
-// F1 of COPY: while the server reads COPY data it eats Syncs, up to the first CopyDone or CopyFail.
+// While the server reads COPY data it eats Syncs, up to the first CopyDone or CopyFail.
 void engine_core::on_copy_response() {
   queue_.front().copying_in = true;
   copy_in_open_ = true;

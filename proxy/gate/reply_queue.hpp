@@ -22,7 +22,6 @@ enum class reply_kind : std::uint8_t {
   close,         ///< CloseComplete
   sync,          ///< ReadyForQuery
   copy_end, ///< CopyDone or CopyFail: answered by nothing of its own; marks the place for the Syncs before it
-            ///< (F1 of COPY)
   pin_batch,   ///< the pin inside a batch: 3 1 2 D C 3 3
   as_extended, ///< the client's simple query behind a pin, sent through the extended protocol, up to
                ///< ReadyForQuery

@@ -1,4 +1,4 @@
-// All metrics of the process (contract: names are fixed). The data plane counts per worker; the control plane
+// All metrics of the process; their names are fixed. The data plane counts per worker; the control plane
 // sets gauges and counts transitions here. Thread-safe.
 #pragma once
 

@@ -18,7 +18,7 @@ constexpr std::chrono::seconds server_patience{5};
 } // namespace
 
 /// One CancelRequest: connect, send, wait until the server closes. Only then is the client's socket closed
-/// (G3 of the wire cases: who waits for that end may rely on the cancel having been sent).
+/// (who waits for that end may rely on the cancel having been sent).
 class cancel_job final : public net::event_loop::disposable, private net::stream_socket::owner {
  public:
   cancel_job(cancel_queue& queue, cancel_order order)

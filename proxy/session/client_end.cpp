@@ -37,7 +37,8 @@ client_end_step decide_client_end(const client_end_facts& facts) {
   if (!facts.all_read || !facts.all_forwarded) return client_end_step::wait;
   // A server answers in full before it looks at the FIN, so the FIN waits for the replies. Without the engine
   // they are not known; then the server gets it at once, as it would without a proxy.
-  // Replies that only a further message of the client would bring (a batch without its Sync) are no reason to wait.
+  // Replies that only a further message of the client would bring (a batch without its Sync) are no reason to
+  // wait.
   if (!facts.raw && facts.replies_outstanding && !facts.awaits_client) return client_end_step::wait;
   if (facts.terminated) return client_end_step::close;
   return client_end_step::shut_server;

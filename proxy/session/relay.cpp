@@ -56,7 +56,9 @@ bool relay::undisturbed() const {
   return !client_ended() && !server_.ended && !server_.broken && close_reason_ == gate::close_reason::none;
 }
 
-bool relay::client_terminated() const { return terminated_ || client_.unread.view().ends_with(terminate_message); }
+bool relay::client_terminated() const {
+  return terminated_ || client_.unread.view().ends_with(terminate_message);
+}
 
 bool relay::idle() const {
   if (!client_.unread.empty() || !client_.unsent.empty() || !server_.unread.empty() ||

@@ -72,7 +72,9 @@ class relay {
   bool server_flushed() const { return server_.unsent.empty() || server_.broken; }
 
   /// Nothing the client sent still waits for the server to take or for the engine to let through.
-  bool client_forwarded() const { return server_flushed() && (engine_ == nullptr || !engine_->client_paused()); }
+  bool client_forwarded() const {
+    return server_flushed() && (engine_ == nullptr || !engine_->client_paused());
+  }
   bool is_raw() const { return engine_ == nullptr; }
   bool replies_outstanding() const { return engine_ != nullptr && engine_->replies_outstanding(); }
   bool awaits_client() const { return engine_ != nullptr && engine_->awaits_client(); }

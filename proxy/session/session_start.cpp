@@ -48,7 +48,7 @@ void session::read_startup_step() {
       continue;
     case startup_step::kind::startup: return begin_connect(step);
     case startup_step::kind::cancel: {
-      // G2: no answer to a cancel request, only the end of its own connection.
+      // No answer to a cancel request, only the end of its own connection.
       const auto server = host_.shared().cancels.find(std::string(step.packet.substr(8)));
       if (server) host_.order_cancel({std::string(step.packet), *server, client_.release()});
       return over(session_result::cancel_request);

@@ -24,7 +24,7 @@ struct transition_request {
   std::optional<std::chrono::milliseconds> deadline;     ///< absent: transitions.deadline
 };
 
-/// States of the contract. The last three are final, except that `unknown` resolves into one of the other
+/// States, as the admin API names them. The last three are final, except that `unknown` resolves into one of the other
 /// two.
 enum class transition_state {
   planned,         ///< accepted, nothing taken yet (also while the control connection comes back)
@@ -37,7 +37,7 @@ enum class transition_state {
   unknown,         ///< the connection died during COMMIT; resolves as soon as the database can be asked
 };
 
-/// Why a transition was aborted. The contract fixes these six; `message` and `error` say the particulars.
+/// Why a transition was aborted. The admin API knows these six; `message` and `error` say the particulars.
 enum class abort_reason {
   deadline, ///< a clock ran out: the request's deadline, or `applier_timeout`
   guard,    ///< a guard did not return true, failed, or outlasted `hold_budget`
@@ -115,7 +115,7 @@ struct transition_record {
   bool is_final() const { return state == transition_state::committed || state == transition_state::aborted; }
 };
 
-/// The contract's word for each value.
+/// The admin API's word for each value.
 std::string_view to_string(transition_state state);
 std::string_view to_string(abort_reason reason);
 std::string_view to_string(attempt_outcome outcome);

@@ -41,7 +41,7 @@ def test_libpq_shows_the_words(without_server):
 
 
 def test_the_error_tells_nothing_about_the_configuration(without_server):
-    """K14: neither addresses nor names of other databases for strangers."""
+    """Neither addresses nor names of other databases for strangers."""
     words = " ".join(refusal(without_server.endpoint()).values())
     assert str(without_server.server.port) not in words
     assert "gate_operator" not in words

@@ -98,7 +98,7 @@ def test_a_request_for_encryption_may_come_in_pieces(proxied):
 
 @pytest.mark.parametrize("request_", [wire.SSL_REQUEST, wire.GSSENC_REQUEST])
 def test_nothing_may_be_stuffed_behind_a_request_for_encryption(proxied, request_):
-    """B1: what arrives in the same write could have been injected: it must never become a session."""
+    """What arrives in the same write could have been injected: it must never become a session."""
     with wire.WireClient(proxied, start=False) as client:
         client.send(request_, wire.startup(user="app", database="horde"))
         assert client.read_byte() == b"N"
