@@ -139,7 +139,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
 /// What the rest of the batch can rely on once this Execute has succeeded. If it fails the rest is skipped.
 void engine_core::after_execute(const statement_class& statement) {
   batch_.bound = true;
-  on_isolation_mention(statement.control_unknown ? sql::isolation_mention::doubt : statement.isolation);
+  on_isolation_mention(statement.isolation);
   if (statement.drops_session_locks) {
     if (hold_.any()) hold_.maybe_lost = true;
     batch_.held = pin_strength::none;

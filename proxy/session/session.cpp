@@ -79,7 +79,10 @@ void session::on_note(const gate::note& what) {
     if (!observe::logs(config::log_level::debug)) return;
     return observe::log(config::log_level::debug, describe() + ": " + to_string(what.touch) + " by " +
                                                       to_string(what.reason) + " " + what.name);
-  case gate::note::kind::unparsed: return counters.unparsed.add(what.label);
+  case gate::note::kind::unparsed:
+    counters.unparsed.add(what.label);
+    if (!observe::logs(config::log_level::debug)) return;
+    return observe::log(config::log_level::debug, describe() + ": touch by unparsed (" + what.label + ")");
   case gate::note::kind::pin_injected:
     counters.pins[static_cast<std::size_t>(what.shape)].add();
     // Of several pins on their way at once only the first is timed.
@@ -105,7 +108,11 @@ void session::on_note(const gate::note& what) {
   case gate::note::kind::refused:
     counters.refused.add(what.label);
     return log().statement_refused(describe() + ": statement refused: " + what.label);
-  case gate::note::kind::stale: return counters.stale.add();
+  case gate::note::kind::stale:
+    counters.stale.add();
+    if (!observe::logs(config::log_level::debug)) return;
+    return observe::log(config::log_level::debug,
+                        describe() + ": 40001, its snapshot is older than the last transition");
   case gate::note::kind::hold_released: return;
   case gate::note::kind::client_violation:
     violated_ = true;
