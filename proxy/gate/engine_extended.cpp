@@ -188,10 +188,8 @@ bool engine_core::covered_in_batch(const statement_class& statement, const batch
   const pin_strength strength = strength_of(statement.touch);
   if (hold_covers(strength) && !statement.drops_session_locks) return true;
   if (batch_.held >= strength && !statement.drops_session_locks) return true;
-  const bool in_block =
-      (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
   // An inner commit outside a transaction block drops what is held at transaction level.
-  if (statement.may_commit_inside && !in_block) return false;
+  if (statement.may_commit_inside && !now.in_block()) return false;
   if (batch_.pinned >= strength) return true;
   return pin_covers(strength);
 }
@@ -216,8 +214,7 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
   if (level_ == isolation_level::exempt && now.base_known && status_ == 'T' && !batch_.end)
     return fate::forward;
   if (covered_in_batch(statement, now)) return fate::forward;
-  const bool in_block =
-      (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
+  const bool in_block = now.in_block();
   if (!level_is_low(now.base_known, in_block)) {
     if (!now.base_known) {
       wait_ = wait_for::base;

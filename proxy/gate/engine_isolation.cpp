@@ -153,12 +153,9 @@ void engine_core::on_control_row(std::optional<std::uint64_t> writer, actions& o
 engine_core::fate engine_core::mind_level(pin_strength strength, bool in_batch) {
   switch (transaction_level()) {
   case isolation_level::low:
-  case isolation_level::proven: return fate::forward;
+  case isolation_level::proven:
   case isolation_level::exempt: return fate::forward;
-  case isolation_level::high:
-    if (stale_) return fate::forward;
-    pin_and_prove(strength, in_batch);
-    return fate::hold;
+  case isolation_level::high: pin_and_prove(strength, in_batch); return fate::hold;
   case isolation_level::unknown: examine_level(strength, in_batch); return fate::hold;
   }
   return fate::hold;

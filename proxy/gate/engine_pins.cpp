@@ -111,21 +111,16 @@ void engine_core::inject_as_extended(pin_strength strength, std::string_view tex
 
 void engine_core::inject_envelope(pin_strength strength, bool in_batch) {
   const lock_messages& locks = rules_->messages.of(strength);
-  envelope_ = {};
-  envelope_.strength = strength;
-  envelope_.in_batch = in_batch;
-  if (kind_ == session_kind::replication) {
+  const bool by_query = kind_ == session_kind::replication;
+  begin_inquiry(strength, in_batch, by_query ? 1 : locks.session_call_count);
+  if (by_query) {
     out_->to_server.inject(locks.session_query);
     expected_reply& entry = queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::hold_acquire);
     entry.strength = strength;
     entry.step = 1;
-    envelope_.remaining = 1;
   } else {
     inject_calls(locks.session_calls, locks.session_call_count, reply_purpose::hold_acquire, strength);
-    envelope_.remaining = locks.session_call_count;
   }
-  wait_ = wait_for::envelope;
-  ++pins_in_flight_;
   note_pin(note::kind::pin_injected, pin_shape::envelope);
 }
 

@@ -20,7 +20,6 @@ constexpr std::uint8_t as_extended_client_bind = 9;
 constexpr std::uint8_t as_extended_client_describe = 10;
 constexpr std::uint8_t as_extended_client_execute = 11;
 constexpr std::uint8_t as_extended_client_close = 12;
-constexpr std::uint8_t as_extended_done = 13;
 
 /// Whether the client side is paused until this is answered.
 bool waits_for(reply_purpose purpose) {
@@ -339,8 +338,8 @@ engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
   case as_extended_client_parse: return step_if(tag == backend::parse_complete);
   case as_extended_client_bind: return step_if(tag == backend::bind_complete);
   case as_extended_client_describe:
-    if (step_if(tag == backend::row_description || tag == backend::no_data) != fate::discard)
-      return mismatch();
+    if (tag != backend::row_description && tag != backend::no_data) return mismatch();
+    ++entry.step;
     return tag == backend::row_description ? fate::forward : fate::discard; // a simple query has no NoData
   case as_extended_client_execute:
     if (tag == backend::data_row) return fate::forward;

@@ -155,9 +155,10 @@ engine_core::fate engine_core::on_ready_for_query(const frame& message) {
   const auto letter = message.whole ? protocol::decode_ready_for_query(message.body) : std::nullopt;
   if (queue_.empty() || !letter) return mismatch();
   expected_reply entry = std::move(queue_.front());
-  const bool ends_here = entry.kind == reply_kind::query || entry.kind == reply_kind::function_call ||
-                         entry.kind == reply_kind::sync ||
-                         (entry.kind == reply_kind::as_extended && (entry.failed || entry.step == 13));
+  const bool ends_here =
+      entry.kind == reply_kind::query || entry.kind == reply_kind::function_call ||
+      entry.kind == reply_kind::sync ||
+      (entry.kind == reply_kind::as_extended && (entry.failed || entry.step == as_extended_done));
   if (!ends_here) return mismatch();
   status_ = *letter;
   drop_front();

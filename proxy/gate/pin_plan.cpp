@@ -40,10 +40,8 @@ pin_plan plan_simple(const simple_situation& now) {
 pin_plan plan_batch(const batch_situation& now) {
   const bool touched_base = now.begin_in_batch || now.end_in_batch;
   if (now.base_known && now.base_status == 'E' && !touched_base) return pin_plan::forward;
-  const bool in_block =
-      (now.begin_in_batch || (now.base_known && now.base_status == 'T')) && !now.end_in_batch;
   const pin_plan here = now.savepoint_possible ? pin_plan::in_batch_with_session : pin_plan::in_batch;
-  if (in_block) return here;
+  if (now.in_block()) return here;
   if (now.plain_dml && !now.may_commit_inside) return here;
   if (!now.base_known) return pin_plan::wait_base;
   // F33: a FunctionCall between Parse and the first Bind does no harm; later it would commit the implicit

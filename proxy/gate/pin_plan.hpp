@@ -45,6 +45,9 @@ struct batch_situation {
   bool savepoint_possible = false;
   bool plain_dml = true;
   bool may_commit_inside = false;
+
+  /// The message runs in a transaction block, if it runs at all.
+  bool in_block() const { return (begin_in_batch || (base_known && base_status == 'T')) && !end_in_batch; }
 };
 pin_plan plan_batch(const batch_situation&);
 

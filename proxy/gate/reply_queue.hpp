@@ -27,6 +27,9 @@ enum class reply_kind : std::uint8_t {
                ///< ReadyForQuery
 };
 
+/// The step of an as_extended entry at which only ReadyForQuery is still to come.
+inline constexpr std::uint8_t as_extended_done = 13;
+
 enum class reply_owner : std::uint8_t { client, proxy };
 
 enum class reply_purpose : std::uint8_t {
