@@ -28,6 +28,9 @@ bool runs_query_text(std::uint32_t oid) {
   return (oid >= 2923 && oid <= 2938) || oid == 3685 || oid == 3689 || oid == 3690;
 }
 
+/// pg_advisory_unlock(int8), pg_advisory_unlock_shared(int8), pg_advisory_unlock_all().
+bool drops_session_locks(std::uint32_t oid) { return oid == 2884 || oid == 2885 || oid == 2892; }
+
 /// Advisory locks of the two-key form: their namespace may be one that must come after the pin
 /// (gate.pin_before_locks).
 bool takes_two_key_lock(std::uint32_t oid) {
@@ -219,6 +222,7 @@ sql::text_verdict engine_core::classify_query(const frame& message) {
     }
     if (statement.isolation != sql::isolation_mention::none)
       verdict.isolation = sql::isolation_mention::doubt;
+    verdict.drops_session_locks = verdict.drops_session_locks || statement.drops_session_locks;
   }
   return verdict;
 }
@@ -240,6 +244,10 @@ engine_core::fate engine_core::on_query(const frame& message) {
   const sql::control_kind control = hold_.any() && !text.empty()
                                         ? sql::single_control_statement(text.substr(0, text.size() - 1))
                                         : sql::control_kind::none;
+  if (verdict.touch == sql::touch_kind::none && !pin_what_the_hold_covers(verdict, control)) {
+    wait_ = wait_for::idle;
+    return fate::hold;
+  }
   if (control == sql::control_kind::prepare_transaction) {
     if (!idle()) {
       wait_ = wait_for::idle;
@@ -278,7 +286,7 @@ void engine_core::push_query(const sql::text_verdict& verdict) {
   if (!verdict.prepares.empty() || !verdict.deallocates.empty())
     entry.sql_names = std::make_shared<const sql::text_verdict>(verdict);
   mark_redefiner(entry, &verdict);
-  if (verdict.drops_session_locks && hold_.any()) hold_.maybe_lost = true;
+  mark_hold_dropper(entry, verdict.drops_session_locks);
   batch_ = {};
   unnamed_closed_behind_ = true;
   owed_close_unnamed_ = false; // a simple query drops the unnamed statement by itself
@@ -289,6 +297,40 @@ void engine_core::mark_redefiner(expected_reply& entry, const sql::text_verdict*
   entry.redefines_names =
       !names->prepares.empty() || !names->deallocates.empty() || names->forgets_statements;
   if (entry.redefines_names) ++redefiners_in_flight_;
+}
+
+// It drops them when the server runs it, which may be behind a lock call still in flight; an error does not
+// give them back.
+void engine_core::mark_hold_dropper(expected_reply& entry, bool drops) {
+  entry.drops_holds = drops && kind_ != session_kind::ungated;
+  if (entry.drops_holds) ++hold_.droppers_in_flight;
+}
+
+/// A touch that a session-level hold covers. The client may drop session-level locks at any time, so the
+/// transaction takes the lock as well, at once where that is possible in the same write.
+engine_core::fate engine_core::back_hold_with_pin(pin_strength strength, bool control_inside) {
+  const bool certain = status_ == 'T' && idle() && !batch_.open && kind_ == session_kind::gated;
+  if (!certain || control_inside || level_ == isolation_level::exempt) {
+    under_hold_ = std::max(under_hold_, strength);
+    return fate::forward;
+  }
+  inject_transaction_calls(strength);
+  return fate::forward;
+}
+
+/// A text that touches nothing, behind touches that only a hold covers: the transaction takes its own lock
+/// before the text can drop the hold or open a savepoint in which that lock would die. Not in front of
+/// anything else: a chained transaction may still have to SET TRANSACTION (F9). False: the text has to wait.
+bool engine_core::pin_what_the_hold_covers(const sql::text_verdict& verdict, sql::control_kind control) {
+  if (under_hold_ == pin_strength::none || kind_ != session_kind::gated) return true;
+  if (!verdict.drops_session_locks && control != sql::control_kind::savepoint) return true;
+  if (batch_.open) {
+    inject_batch_pin(under_hold_, false);
+    return true;
+  }
+  if (!idle()) return copy_in_open_;
+  if (status_ == 'T') inject_transaction_calls(under_hold_);
+  return true;
 }
 
 engine_core::fate engine_core::on_function_call(const frame& message) {
@@ -306,12 +348,17 @@ engine_core::fate engine_core::on_function_call(const frame& message) {
     count(verdict.touch);
     note_touch(verdict);
   }
+  verdict.drops_session_locks = drops_session_locks(oid);
   if (verdict.touch != sql::touch_kind::none && rules_->mode == config::gate_mode::enforce) {
     const fate decided = pin_simple(verdict, true, {});
     if (decided != fate::forward) return decided;
+  } else if (!pin_what_the_hold_covers(verdict, sql::control_kind::none)) {
+    wait_ = wait_for::idle;
+    return fate::hold;
   }
   expected_reply& entry = queue_.push(reply_kind::function_call, reply_owner::client);
   entry.sync_on_skip = batch_.open && verdict.touch != sql::touch_kind::none;
+  mark_hold_dropper(entry, drops_session_locks(oid));
   batch_ = {};
   return fate::forward;
 }
@@ -330,8 +377,9 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
     return fate::discard;
   }
   // A hold survives whatever the text does, unless the text itself drops session-level locks.
-  if (hold_covers(strength) && !verdict.drops_session_locks) return fate::forward;
   if (pin_covers(strength) && !verdict.has_transaction_control) return fate::forward;
+  if (hold_covers(strength) && !verdict.drops_session_locks)
+    return back_hold_with_pin(strength, verdict.has_transaction_control);
 
   const simple_situation now{.replies_outstanding = !idle(),
                              .batch_open = batch_.open,

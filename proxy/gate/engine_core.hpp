@@ -103,6 +103,9 @@ class engine_core {
   fate pin_simple(const sql::text_verdict& verdict, bool function_call, std::string_view text);
   void push_query(const sql::text_verdict& verdict);
   void mark_redefiner(expected_reply& entry, const sql::text_verdict* names);
+  void mark_hold_dropper(expected_reply& entry, bool drops);
+  bool pin_what_the_hold_covers(const sql::text_verdict& verdict, sql::control_kind control);
+  fate back_hold_with_pin(pin_strength strength, bool control_inside);
   void leave_to_server(std::string_view header);
   void count(sql::touch_kind touch);
   void note_touch(const sql::text_verdict& verdict);
@@ -116,7 +119,9 @@ class engine_core {
   fate on_sync();
   void open_batch();
   fate pin_extended(const statement_class& statement);
-  bool covered_in_batch(const statement_class& statement, const batch_situation& now) const;
+  bool pinned_in_batch(const statement_class& statement, const batch_situation& now) const;
+  void back_hold_in_batch(const statement_class& statement, const batch_situation& now);
+  fate pin_what_the_hold_covers_in_batch(const statement_class& statement);
   void after_execute(const statement_class& statement);
   statement_class class_of_statement(std::string_view name) const;
   statement_class with_sql_names(statement_class statement) const;
@@ -139,6 +144,9 @@ class engine_core {
 
   // engine_pins.cpp
   void inject_function_call_pin(pin_strength strength);
+  void inject_transaction_calls(pin_strength strength);
+  void pin_succeeded(pin_strength strength, pin_shape shape);
+  void hold_dropped();
   void inject_batch_pin(pin_strength strength, bool session_lock);
   void inject_as_extended(pin_strength strength, std::string_view text);
   void inject_envelope(pin_strength strength, bool in_batch);
@@ -228,6 +236,8 @@ class engine_core {
   bool savepoint_maybe_ = false;
   pin_strength pin_known_ =
       pin_strength::none; ///< transaction-level, its success was seen in this transaction
+  pin_strength under_hold_ =
+      pin_strength::none; ///< a touch of this transaction may be covered by a session-level hold alone
   bool pin_error_sent_ =
       false; ///< a FunctionCall pin failed: the error of the message behind it is not the client's
   bool copy_in_open_ = false; ///< COPY FROM STDIN or START_REPLICATION awaits the client's data

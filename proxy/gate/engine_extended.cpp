@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "protocol/frontend_message.hpp"
@@ -80,6 +81,7 @@ statement_class engine_core::with_sql_names(statement_class statement) const {
     }
     if (executed.isolation != sql::isolation_mention::none)
       statement.isolation = sql::isolation_mention::doubt;
+    statement.drops_session_locks = statement.drops_session_locks || executed.drops_session_locks;
   }
   return statement;
 }
@@ -130,6 +132,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   entry.may_drop_pin = statement.may_drop_pin() || statement.may_commit_inside;
   entry.sql_names = statement.sql_names;
   if (entry.may_drop_pin) ++droppers_in_flight_;
+  mark_hold_dropper(entry, statement.drops_session_locks || statement.control_unknown);
   mark_redefiner(entry, entry.sql_names.get());
   if (entry.redefines_names) ++batch_serial_; // what was parsed before it may mean something else behind it
   after_execute(statement);
@@ -140,10 +143,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
 void engine_core::after_execute(const statement_class& statement) {
   batch_.bound = true;
   on_isolation_mention(statement.isolation);
-  if (statement.drops_session_locks) {
-    if (hold_.any()) hold_.maybe_lost = true;
-    batch_.held = pin_strength::none;
-  }
+  if (statement.drops_session_locks) batch_.held = pin_strength::none;
   if (statement.may_drop_pin() || statement.may_commit_inside) batch_.pinned = pin_strength::none;
   if (statement.control_unknown) {
     batch_.end = true;
@@ -184,19 +184,45 @@ void engine_core::after_execute(const statement_class& statement) {
   }
 }
 
-bool engine_core::covered_in_batch(const statement_class& statement, const batch_situation& now) const {
+bool engine_core::pinned_in_batch(const statement_class& statement, const batch_situation& now) const {
   const pin_strength strength = strength_of(statement.touch);
-  if (hold_covers(strength) && !statement.drops_session_locks) return true;
-  if (batch_.held >= strength && !statement.drops_session_locks) return true;
   // An inner commit outside a transaction block drops what is held at transaction level.
   if (statement.may_commit_inside && !now.in_block()) return false;
-  if (batch_.pinned >= strength) return true;
-  return pin_covers(strength);
+  return batch_.pinned >= strength || pin_covers(strength);
+}
+
+/// A touch that a session-level hold covers: the transaction takes the lock as well, because the client may
+/// drop session-level locks at any time. Not in front of what could tell the difference (F33), nor of what
+/// would lose it at once.
+void engine_core::back_hold_in_batch(const statement_class& statement, const batch_situation& now) {
+  if (now.base_known && now.base_status == 'E' && !now.begin_in_batch && !now.end_in_batch) return;
+  const pin_strength strength = strength_of(statement.touch);
+  if (kind_ == session_kind::gated &&
+      (now.in_block() || (statement.plain_dml && !statement.may_commit_inside)))
+    inject_batch_pin(strength, false);
+  else
+    under_hold_ = std::max(under_hold_, strength);
+}
+
+/// The same for a statement that touches nothing, behind touches that only a hold covers.
+engine_core::fate engine_core::pin_what_the_hold_covers_in_batch(const statement_class& statement) {
+  if (under_hold_ == pin_strength::none || batch_.pinned >= under_hold_ || kind_ != session_kind::gated)
+    return fate::forward;
+  if (!statement.drops_session_locks && statement.control != sql::control_kind::savepoint)
+    return fate::forward;
+  if (batch_.end || batch_.refused) return fate::forward;
+  if (!base_known()) {
+    wait_ = wait_for::base;
+    return fate::hold;
+  }
+  if (status_ == 'T' || (status_ == 'I' && statement.drops_session_locks))
+    inject_batch_pin(under_hold_, false);
+  return fate::forward;
 }
 
 engine_core::fate engine_core::pin_extended(const statement_class& statement) {
-  if (statement.touch == sql::touch_kind::none || rules_->mode != config::gate_mode::enforce)
-    return fate::forward;
+  if (rules_->mode != config::gate_mode::enforce) return fate::forward;
+  if (statement.touch == sql::touch_kind::none) return pin_what_the_hold_covers_in_batch(statement);
   if (batch_.refused) return fate::forward;
   const pin_strength strength = strength_of(statement.touch);
   batch_situation now{.base_known = base_known(),
@@ -213,7 +239,11 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
   }
   if (level_ == isolation_level::exempt && now.base_known && status_ == 'T' && !batch_.end)
     return fate::forward;
-  if (covered_in_batch(statement, now)) return fate::forward;
+  if (pinned_in_batch(statement, now)) return fate::forward;
+  if (std::max(hold_.strength(), batch_.held) >= strength && !statement.drops_session_locks) {
+    back_hold_in_batch(statement, now);
+    return fate::forward;
+  }
   const bool in_block = now.in_block();
   if (!level_is_low(now.base_known, in_block)) {
     if (!now.base_known) {

@@ -101,9 +101,7 @@ void engine_core::on_inquiry_result(const expected_reply& entry, std::string_vie
     if (entry.step == 1) hold_.granted(entry.strength);
     return;
   case reply_purpose::prove_pin:
-    if (entry.step != 1) return;
-    pin_known_ = std::max(pin_known_, entry.strength);
-    note_pin(note::kind::pin_held, pin_shape::function_call);
+    if (entry.step == 1) pin_succeeded(entry.strength, pin_shape::function_call);
     return;
   case reply_purpose::prove_snapshot: snapshot_ = decode_snapshot(value); return;
   case reply_purpose::none:

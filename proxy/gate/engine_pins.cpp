@@ -68,9 +68,30 @@ void engine_core::inject_function_call_pin(pin_strength strength) {
     // F5: the pin is owned by the subtransaction and dies with it, so a session-level lock is taken as well.
     inject_calls(locks.session_calls, locks.session_call_count, reply_purpose::hold_with_pin, strength);
   }
+  inject_transaction_calls(strength);
+}
+
+void engine_core::inject_transaction_calls(pin_strength strength) {
+  const lock_messages& locks = rules_->messages.of(strength);
   inject_calls(locks.transaction_calls, locks.transaction_call_count, reply_purpose::pin, strength);
   ++pins_in_flight_;
   note_pin(note::kind::pin_injected, pin_shape::function_call);
+}
+
+/// Its success was seen, at transaction level.
+void engine_core::pin_succeeded(pin_strength strength, pin_shape shape) {
+  pin_known_ = std::max(pin_known_, strength);
+  if (pin_known_ >= under_hold_) under_hold_ = pin_strength::none;
+  note_pin(note::kind::pin_held, shape);
+}
+
+/// A statement that drops session-level locks was answered: what the session held is in doubt. A snapshot
+/// proven to be as new as the mode is so only as long as the lock was held without a gap.
+void engine_core::hold_dropped() {
+  --hold_.droppers_in_flight;
+  if (!hold_.any()) return;
+  hold_.maybe_lost = true;
+  if (level_ == isolation_level::proven) level_ = isolation_level::high;
 }
 
 void engine_core::inject_batch_pin(pin_strength strength, bool session_lock) {

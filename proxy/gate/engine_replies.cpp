@@ -55,6 +55,7 @@ void engine_core::drop_front() {
   expected_reply& entry = queue_.front();
   if (entry.may_drop_pin) --droppers_in_flight_;
   if (entry.redefines_names) --redefiners_in_flight_;
+  if (entry.drops_holds) hold_dropped();
   if (entry.kind == reply_kind::as_extended) as_extended_in_flight_ = false;
   if (entry.kind == reply_kind::query && entry.owner == reply_owner::client) --queries_in_flight_;
   queue_.pop();
@@ -276,9 +277,7 @@ engine_core::fate engine_core::on_function_result(std::string_view body) {
   const bool last = entry.step == 1;
   switch (entry.purpose) {
   case reply_purpose::pin:
-    if (!last) return fate::discard;
-    pin_known_ = std::max(pin_known_, entry.strength);
-    note_pin(note::kind::pin_held, pin_shape::function_call);
+    if (last) pin_succeeded(entry.strength, pin_shape::function_call);
     return fate::discard;
   case reply_purpose::hold_with_pin:
     if (last) hold_.granted(entry.strength);
@@ -305,9 +304,8 @@ engine_core::fate engine_core::on_pin_batch_reply(char tag) {
   if (entry.step == pin_batch_execute && tag == backend::data_row) return fate::discard;
   if (tag != pin_batch_replies[entry.step]) return mismatch();
   if (entry.step == pin_batch_execute) {
-    pin_known_ = std::max(pin_known_, entry.strength);
     if (entry.session_lock) hold_.granted(entry.strength);
-    note_pin(note::kind::pin_held, pin_shape::in_batch);
+    pin_succeeded(entry.strength, pin_shape::in_batch);
   }
   if (++entry.step == sizeof pin_batch_replies) {
     --pins_in_flight_;
@@ -328,10 +326,8 @@ engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
   if (entry.step < as_extended_pin_first) return step_if(tag == backend::close_complete);
   if (entry.step < as_extended_client_parse) {
     if (entry.step == as_extended_pin_execute && tag == backend::data_row) return fate::discard;
-    if (entry.step == as_extended_pin_execute && tag == backend::command_complete) {
-      pin_known_ = std::max(pin_known_, entry.strength);
-      note_pin(note::kind::pin_held, pin_shape::as_extended);
-    }
+    if (entry.step == as_extended_pin_execute && tag == backend::command_complete)
+      pin_succeeded(entry.strength, pin_shape::as_extended);
     return step_if(tag == pin_batch_replies[entry.step - as_extended_pin_first]);
   }
   switch (entry.step) {
@@ -380,6 +376,7 @@ void engine_core::on_command_tag(std::string_view tag, expected_reply& entry) {
     statement_class statement;
     statement.touch = prepares[entry.next_prepare].touch;
     statement.reason = sql::touch_reason::table;
+    statement.drops_session_locks = prepares[entry.next_prepare].drops_session_locks;
     statement.isolation = entry.sql_names->isolation;
     names_.define(prepares[entry.next_prepare].name, statement);
     ++entry.next_prepare;

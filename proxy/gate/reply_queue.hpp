@@ -60,6 +60,7 @@ struct expected_reply {
   bool may_drop_pin = false; ///< may end the transaction or roll back to a savepoint
   bool redefines_names =
       false; ///< PREPARE, DEALLOCATE or DISCARD by SQL: until it is answered no name means what it did
+  bool drops_holds = false;  ///< session-level locks taken before it may be gone behind it, even if it fails
   bool failed = false;       ///< its ErrorResponse was seen
   bool drop_error = false;   ///< the client already has the pin's error in its place
   bool sync_on_skip = false; ///< a simple Query inside an un-Synced batch: skipped after an error, it still

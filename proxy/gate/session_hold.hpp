@@ -13,14 +13,15 @@ struct session_hold {
   unsigned doubtful_shared =
       0; ///< an attempt failed, but the lock may have been granted just before (a late cancel)
   unsigned doubtful_exclusive = 0;
-  unsigned releasing = 0;  ///< release calls in flight
-  bool maybe_lost = false; ///< the client ran something that drops session-level locks
+  unsigned releasing = 0;          ///< release calls in flight
+  bool maybe_lost = false;         ///< the client ran something that drops session-level locks
+  unsigned droppers_in_flight = 0; ///< such statements on their way: what was granted before them is in doubt
 
   bool any() const { return shared + exclusive + doubtful_shared + doubtful_exclusive > 0; }
 
   /// What can be relied on now.
   pin_strength strength() const {
-    if (releasing > 0 || maybe_lost) return pin_strength::none;
+    if (releasing > 0 || maybe_lost || droppers_in_flight > 0) return pin_strength::none;
     if (exclusive > 0) return pin_strength::exclusive;
     return shared > 0 ? pin_strength::shared : pin_strength::none;
   }

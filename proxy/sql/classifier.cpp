@@ -77,14 +77,14 @@ text_shape shape_of(const std::vector<statement_facts>& statements) {
 }
 
 /// Everything in the verdict that is not the judgement.
-void add_facts(text_verdict& verdict, statement_facts& facts, touch_kind touch) {
+void add_facts(text_verdict& verdict, statement_facts& facts, touch_kind touch, const gated_names& names) {
   const bool is_control =
       facts.control != control_kind::none && facts.control != control_kind::set_transaction;
   verdict.has_transaction_control = verdict.has_transaction_control || is_control;
   verdict.forgets_statements = verdict.forgets_statements || facts.discards_all || facts.deallocates_all;
   verdict.may_commit_inside = verdict.may_commit_inside || facts.kind == statement_kind::do_block ||
                               facts.kind == statement_kind::call;
-  const bool drops = drops_session_locks(facts);
+  const bool drops = drops_session_locks(facts, names);
   if (facts.kind == statement_kind::prepare) {
     verdict.prepares.push_back({std::move(facts.prepares), touch, drops});
   } else {
@@ -101,7 +101,7 @@ text_verdict judge_text(std::vector<statement_facts> statements, const gated_nam
   if (!statements.empty()) verdict.first = statements.front().control;
   for (statement_facts& facts : statements) {
     judgement judged = judge(facts, names);
-    add_facts(verdict, facts, judged.touch);
+    add_facts(verdict, facts, judged.touch, names);
     // PREPARE looks at nothing: what it prepared touches when it is executed.
     if (facts.kind != statement_kind::prepare) strongest.merge(std::move(judged));
   }

@@ -127,6 +127,8 @@ gated_names make_gated_names(const config::settings& settings) {
   if (auto control = config::parse_qualified_name(settings.control_row.table))
     names.control_table = std::move(*control);
   names.pin_before_locks = settings.gate.pin_before_locks;
+  names.lock_keys.push_back(settings.gate.lock_key);
+  if (settings.gate.applier_lock_key) names.lock_keys.push_back(*settings.gate.applier_lock_key);
   return names;
 }
 
@@ -144,10 +146,15 @@ judgement judge(const statement_facts& facts, const gated_names& names) {
   return result;
 }
 
-bool drops_session_locks(const statement_facts& facts) {
+bool drops_session_locks(const statement_facts& facts, const gated_names& names) {
   if (facts.discards_all) return true;
-  return std::any_of(facts.functions.begin(), facts.functions.end(), [](const function_call& call) {
-    return call.name == "pg_advisory_unlock_all" || call.name == "pg_advisory_unlock_shared";
+  return std::any_of(facts.functions.begin(), facts.functions.end(), [&](const function_call& call) {
+    if (call.name == "pg_advisory_unlock_all") return true;
+    if (call.name != "pg_advisory_unlock_shared" && call.name != "pg_advisory_unlock") return false;
+    // The form with two keys names another lock than any single key does.
+    if (call.argument_count != 1) return false;
+    return !call.first_integer || std::find(names.lock_keys.begin(), names.lock_keys.end(),
+                                            *call.first_integer) != names.lock_keys.end();
   });
 }
 

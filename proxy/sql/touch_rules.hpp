@@ -23,6 +23,7 @@ struct gated_names {
   std::vector<config::qualified_name> functions;
   std::optional<config::qualified_name> control_table;
   std::vector<std::int32_t> pin_before_locks;
+  std::vector<std::int64_t> lock_keys; ///< the gate key, and the applier key when there is one
 };
 gated_names make_gated_names(const config::settings& settings);
 
@@ -37,8 +38,8 @@ struct judgement {
 
 judgement judge(const statement_facts& facts, const gated_names& names);
 
-/// The statement calls a function after which a session-level shared lock may be gone.
-bool drops_session_locks(const statement_facts& facts);
+/// The statement calls a function after which a session-level lock of one of the keys may be gone.
+bool drops_session_locks(const statement_facts& facts, const gated_names& names);
 
 /// Built-in functions that run a query given to them as text: a gated name may stand in a string, or in no
 /// text at all.

@@ -127,6 +127,16 @@ std::string lock_call(const words& w) {
   return protocol::make_function_call(static_cast<std::uint32_t>(std::stoul(w.at(1))), key);
 }
 
+/// A FunctionCall without arguments.
+std::string bare_call(const words& w) {
+  std::string body;
+  protocol::append_int32(body, static_cast<std::uint32_t>(std::stoul(w.at(1))));
+  protocol::append_int16(body, 0); // argument formats
+  protocol::append_int16(body, 0); // arguments
+  protocol::append_int16(body, 1); // the result in binary
+  return message('F', body);
+}
+
 using builder = std::function<std::string(const words&)>;
 
 const std::map<std::string, builder>& builders() {
@@ -152,6 +162,7 @@ const std::map<std::string, builder>& builders() {
       {"Terminate", [](const words&) { return message('X', ""); }},
       {"CopyFail", [](const words& w) { return message('f', strings(w, 1)); }},
       {"FunctionCall", lock_call},
+      {"BareFunctionCall", bare_call},
       {"AskIsolation", [](const words&) { return pins().ask_isolation; }},
       {"AskReadOnly", [](const words&) { return pins().ask_read_only; }},
       {"AskSnapshot", [](const words&) { return pins().ask_snapshot; }},

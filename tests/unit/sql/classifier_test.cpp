@@ -56,10 +56,11 @@ TEST(Classifier, KnowsWhatMayCommitInside) {
 TEST(Classifier, KnowsWhatDropsSessionLocks) {
   EXPECT_TRUE(classify("discard all").drops_session_locks);
   EXPECT_TRUE(classify("select pg_advisory_unlock_all()").drops_session_locks);
-  EXPECT_TRUE(classify("select PG_Catalog.pg_advisory_unlock_shared(1)").drops_session_locks);
+  EXPECT_TRUE(classify("select PG_Catalog.pg_advisory_unlock_shared(1263879245)").drops_session_locks);
   EXPECT_TRUE(classify("do $$ begin perform pg_advisory_unlock_all(); end $$").drops_session_locks);
   EXPECT_FALSE(classify("do $$x$$").drops_session_locks);
-  EXPECT_FALSE(classify("select pg_advisory_unlock(1)").drops_session_locks);
+  EXPECT_FALSE(
+      classify("select pg_advisory_unlock(1), pg_advisory_unlock_shared(1263879245, 1)").drops_session_locks);
   EXPECT_FALSE(classify("discard plans").drops_session_locks);
   EXPECT_EQ(classify("discard all").touch, touch_kind::none);
   EXPECT_EQ(classify("select pg_advisory_unlock_all()").touch, touch_kind::none);

@@ -17,6 +17,7 @@ inline config::settings sample_settings() {
       {"", "\xD0\xBB\xD0\xB5\xD0\xB4", config::pin_on::any, {}},
   };
   settings.gate.functions = {"post_kudos", "finance.settle"};
+  settings.gate.lock_key = 0x4B55444D;
   settings.gate.pin_before_locks = {0x4B554452};
   settings.control_row.table = "mode_control";
   settings.modes = {"shadow", "ledger"};
