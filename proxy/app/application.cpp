@@ -64,14 +64,15 @@ void turn_away(const net::unique_fd& client) {
 } // namespace
 
 struct application::impl {
-  explicit impl(config::settings given)
+  impl(config::settings given, gate::rule_switch rules)
       : settings(std::make_shared<const config::settings>(std::move(given))),
         max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
-        registry(max_clients), control(io, settings), services{settings,    gate::make_gate_rules(*settings),
-                                                               resolver,    registry,
-                                                               cancels,     session_log,
-                                                               row_reader()},
+        registry(max_clients),
+        control(io, settings), services{settings,     gate::make_gate_rules(*settings, rules),
+                                        resolver,     registry,
+                                        cancels,      session_log,
+                                        row_reader(), catalog_reader()},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
         backend(backend_parts()),
@@ -112,6 +113,11 @@ struct application::impl {
         control.read_control_row([answer](const control::control_row_answer& row) { answer(row.xmin); });
       });
     };
+  }
+
+  /// The gated names are the configured ones: there is nothing to read.
+  std::function<void(session::catalog_handler)> catalog_reader() {
+    return [](const session::catalog_handler& answer) { answer(true); };
   }
 
   /// While no client comes, a control connection that is down is the only sign of a server that went away.
@@ -184,7 +190,8 @@ struct application::impl {
   }
 };
 
-application::application(config::settings settings) : impl_(std::make_unique<impl>(std::move(settings))) {}
+application::application(config::settings settings, gate::rule_switch rules)
+    : impl_(std::make_unique<impl>(std::move(settings), rules)) {}
 
 application::~application() = default;
 

@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/gate/rule_switch.hpp"
 
 namespace ledgergate::app {
 
 class application {
  public:
   /// Raises the descriptor limit and builds every part. Throws std::system_error when the kernel refuses what
-  /// every process may have (an event loop).
-  explicit application(config::settings settings);
+  /// every process may have (an event loop). `rules` is for the tests: the product keeps all of them.
+  explicit application(config::settings settings, gate::rule_switch rules = {});
   ~application();
   application(const application&) = delete;
   application& operator=(const application&) = delete;

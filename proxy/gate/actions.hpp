@@ -97,6 +97,8 @@ struct note {
     denied,        ///< an in-band transition was refused by policy
     refused,       ///< a shape that cannot be pinned was answered with an error (label)
     hold_released, ///< a session-level hold was given back
+    catalog_changed,  ///< something was defined that need not lead to the ledger: the catalog is worth a
+                      ///< reading
     client_violation, ///< a message header made no sense: only the header went to the server, which ends the
                       ///< session in its own way
   };
@@ -125,6 +127,8 @@ struct actions {
                                 ///< the secret key)
   bool ask_control_row =
       false; ///< the transaction that last wrote the control row is wanted: session_engine::on_control_row
+  bool refresh_catalog =
+      false; ///< the catalog is to be read anew, the client waits: session_engine::on_catalog
   bool resume_client = false; ///< the client side was paused and may go on: offer its unconsumed bytes again
   close_reason close = close_reason::none;
 
@@ -134,6 +138,7 @@ struct actions {
     notes.clear();
     backend_key = {};
     ask_control_row = false;
+    refresh_catalog = false;
     resume_client = false;
     close = close_reason::none;
   }

@@ -1,6 +1,8 @@
 // The inside of session_engine. One class, its methods in files by topic:
-//   engine_client.cpp    the client's stream: framing, simple Query, FunctionCall, COPY
+//   engine_client.cpp    the client's stream: framing, start-up, COPY
+//   engine_query.cpp     simple Query and FunctionCall
 //   engine_extended.cpp  the client's extended-protocol messages
+//   engine_names.cpp     what a statement name does, and what a change of the catalog does to that
 //   engine_isolation.cpp what the transaction's isolation level asks for besides the pin
 //   engine_pins.cpp      putting locks on the wire and giving them back
 //   engine_server.cpp    the server's stream: framing, ReadyForQuery, COPY
@@ -32,6 +34,8 @@ class engine_core {
   std::size_t on_server_bytes(std::string_view bytes, actions& out);
 
   void on_control_row(std::optional<std::uint64_t> writer, actions& out);
+  void use_rules(std::shared_ptr<const gate_rules> rules) { rules_ = std::move(rules); }
+  void on_catalog(bool current, actions& out);
 
   bool client_paused() const { return wait_ != wait_for::nothing; }
   std::size_t client_bytes_wanted() const { return client_wanted_; }
@@ -61,6 +65,7 @@ class engine_core {
     base,        ///< every reply to what was sent before the open batch must be in
     envelope,    ///< a session-level lock must be granted, or an inquiry answered
     control_row, ///< the control connection must say who last wrote the control row
+    catalog,     ///< the catalog must be read again
     room,        ///< too many replies are expected
   };
 
@@ -90,18 +95,22 @@ class engine_core {
   };
 
   // engine_client.cpp
+  static bool part_of_copy(char tag);
   static std::size_t run_bytes(std::string_view view, char tag, char other_tag);
   bool read_client_frame(std::string_view view, frame& out);
   std::size_t client_front_bytes(char tag, std::size_t total) const;
   fate on_client_frame(const frame& message);
   fate on_startup_client_frame(const frame& message);
   bool may_wait_for_release(char tag) const;
+  fate on_copy_end();
+
+  // engine_query.cpp
   fate on_query(const frame& message);
   fate on_function_call(const frame& message);
-  fate on_copy_end();
   sql::text_verdict classify_query(const frame& message);
   fate pin_simple(const sql::text_verdict& verdict, bool function_call, std::string_view text);
-  void push_query(const sql::text_verdict& verdict);
+  simple_situation situation_of(const sql::text_verdict& verdict, bool function_call) const;
+  void push_query(const sql::text_verdict& verdict, std::string_view text);
   void mark_redefiner(expected_reply& entry, const sql::text_verdict* names);
   void mark_hold_dropper(expected_reply& entry, bool drops);
   bool pin_what_the_hold_covers(const sql::text_verdict& verdict, sql::control_kind control);
@@ -119,26 +128,36 @@ class engine_core {
   fate on_sync();
   void open_batch();
   fate pin_extended(const statement_class& statement);
+  batch_situation situation_of(const statement_class& statement) const;
   bool pinned_in_batch(const statement_class& statement, const batch_situation& now) const;
   void back_hold_in_batch(const statement_class& statement, const batch_situation& now);
   fate pin_what_the_hold_covers_in_batch(const statement_class& statement);
   void after_execute(const statement_class& statement);
-  statement_class class_of_statement(std::string_view name) const;
-  statement_class with_sql_names(statement_class statement) const;
   fate inject_give_up_hold_for_prepare();
+
+  // engine_names.cpp
+  bool names_doubtful() const;
+  std::shared_ptr<const prepared_text> kept_text(std::string_view text) const;
+  statement_class judged_again(const statement_class& old) const;
+  void judge_again(std::string_view name);
+  statement_class class_of_statement(std::string_view name);
+  statement_class with_sql_names(statement_class statement);
+  void doubt(statement_class& statement) const;
+  void doubt(sql::text_verdict& verdict, std::string_view text) const;
+  void mark_definition(expected_reply& entry, bool defines);
+  bool wait_for_catalog();
 
   // engine_isolation.cpp
   void learn_default_level();
   void on_isolation_mention(sql::isolation_mention mention);
   isolation_level transaction_level() const;
+  isolation_level default_level() const;
   void forget_level(bool session_idle);
   void examine_level(pin_strength strength, bool in_batch);
-  void pin_and_prove(pin_strength strength, bool in_batch);
+  void pin_and_prove(pin_strength strength, bool in_batch, bool with_session);
   void begin_inquiry(pin_strength strength, bool in_batch, unsigned calls);
   void on_inquiry_result(const expected_reply& entry, std::string_view body);
   void finish_inquiry(bool proving);
-  fate mind_level(pin_strength strength, bool in_batch);
-  bool level_is_low(bool base_known, bool in_block) const;
   void refuse_stale(bool in_batch);
   bool take_stale();
 
@@ -150,7 +169,9 @@ class engine_core {
   void inject_batch_pin(pin_strength strength, bool session_lock);
   void inject_as_extended(pin_strength strength, std::string_view text);
   void inject_envelope(pin_strength strength, bool in_batch);
-  void inject_envelope_from_failed(pin_strength strength);
+  void inject_first_of(std::string_view text);
+  void inject_first_statement(std::string_view text);
+  void inject_envelope_from_failed(pin_strength strength, std::string_view text);
   void inject_release();
   void inject_calls(std::string_view bytes, unsigned calls, reply_purpose purpose, pin_strength strength);
   void refuse_simple(std::string_view sqlstate, std::string_view message, std::string_view hint);
@@ -159,6 +180,7 @@ class engine_core {
   void finish_envelope();
   void answer_failed_envelope();
   void finish_release(const expected_reply& entry);
+  void release_ready();
   void note_failed_release(const expected_reply& entry, bool failed);
   void note_pin(note::kind what, pin_shape shape, std::string_view sqlstate = {});
   bool denied(sql::touch_kind touch) const;
@@ -191,14 +213,16 @@ class engine_core {
   fate mismatch();
 
   bool idle() const;
+  bool only_releases_outstanding() const;
   bool base_known() const;
   bool leftovers_only(std::size_t count) const;
   bool savepoint_possible() const;
   bool hold_covers(pin_strength strength) const;
   bool pin_covers(pin_strength strength) const;
-  static pin_strength strength_of(sql::touch_kind touch);
+  pin_strength strength_of(sql::touch_kind touch) const;
+  bool keeps(gate_rule rule) const { return rules_->rules.keeps(rule); }
 
-  const std::shared_ptr<const gate_rules> rules_;
+  std::shared_ptr<const gate_rules> rules_;
   const session_kind kind_;
   statement_counters& counters_;
   actions* out_ = nullptr; ///< valid during a call
@@ -217,6 +241,7 @@ class engine_core {
   bool client_left_to_server_ =
       false; ///< a malformed header was forwarded: the server will end the session, nothing more goes to it
   bool front_seen_ = false;      ///< the client message at the front was counted before it had to wait
+  bool first_ran_ = false;       ///< its first statement ran alone already
   bool discard_front_ = false;   ///< the client message at the front was answered already
   bool discard_to_sync_ = false; ///< the client's batch was answered with an error by an envelope
   bool skipping_ = false;        ///< the server ignores everything up to the next Sync
@@ -244,11 +269,12 @@ class engine_core {
   bool owed_close_unnamed_ =
       false; ///< a simple query sent as extended failed: the unnamed statement is still there
   unsigned ready_held_ =
-      0; ///< ReadyForQuery messages of the client that wait for the release of a session-level hold
+      0; ///< ReadyForQuery messages of the client that wait for a release or for the catalog
   bool release_overdue_ =
       false; ///< the transaction of a hold is over, but replies of pipelined messages are still to come
   bool release_set_failed_ = false; ///< a call of the set of release calls that is being answered failed
   unsigned release_tries_ = 0;
+  bool catalog_doubted_ = false; ///< something was defined and the catalog was not read since
   std::string held_command_complete_;
   isolation_level default_level_ = isolation_level::unknown; ///< of the session
   isolation_level level_ = isolation_level::unknown;         ///< of the open transaction, as the server said

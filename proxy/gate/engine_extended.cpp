@@ -51,6 +51,7 @@ engine_core::fate engine_core::on_parse(const frame& message) {
     const sql::text_verdict verdict = rules_->classifier->classify(parse->query, reading_);
     statement = class_of(verdict);
     statement.control = sql::leading_control_statement(parse->query);
+    if (!name.empty() || !verdict.prepares.empty()) statement.source = kept_text(parse->query);
     note_touch(verdict);
   } else if (!message.whole) {
     statement = unread_statement();
@@ -61,37 +62,11 @@ engine_core::fate engine_core::on_parse(const frame& message) {
     verdict.parse_error = "too_long";
     note_touch(verdict);
   }
+  statement.generation = rules_->generation;
   named_statement* const target = names_.begin_parse(name, statement, batch_serial_);
   expected_reply& entry = queue_.push(reply_kind::parse, reply_owner::client);
   entry.statement = target;
   return fate::forward;
-}
-
-statement_class engine_core::with_sql_names(statement_class statement) const {
-  if (statement.sql_names == nullptr) return statement;
-  for (const std::string& name : statement.sql_names->executes) {
-    // Only DML can be prepared by SQL, so EXECUTE of something that executes again fails on the server: not
-    // followed further.
-    const auto target = names_.find(name, 0);
-    const bool known = target && redefiners_in_flight_ == 0 && target->sql_names == nullptr;
-    const statement_class executed = known ? *target : unknown_statement();
-    if (executed.touch > statement.touch) {
-      statement.touch = executed.touch;
-      statement.reason = executed.reason;
-    }
-    if (executed.isolation != sql::isolation_mention::none)
-      statement.isolation = sql::isolation_mention::doubt;
-    statement.drops_session_locks = statement.drops_session_locks || executed.drops_session_locks;
-  }
-  return statement;
-}
-
-statement_class engine_core::class_of_statement(std::string_view name) const {
-  const unsigned batch = batch_.open ? batch_serial_ : 0;
-  if (const auto parsed = names_.parsed_in(name, batch)) return with_sql_names(*parsed);
-  const bool doubtful = redefiners_in_flight_ > 0 && !name.empty();
-  if (const auto known = names_.find(name, batch); known && !doubtful) return with_sql_names(*known);
-  return unknown_statement();
 }
 
 engine_core::fate engine_core::on_bind(const frame& message) {
@@ -104,7 +79,8 @@ engine_core::fate engine_core::on_bind(const frame& message) {
   } else if (!bind && !message.whole) {
     statement = unread_statement();
   }
-  const fate decided = pin_extended(statement);
+  doubt(statement);
+  const fate decided = keeps(gate_rule::pin_before_bind) ? pin_extended(statement) : fate::forward;
   if (decided != fate::forward) return decided;
   if (bind) portals_.bind(bind->portal, statement);
   batch_.bound = true;
@@ -119,7 +95,8 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   const auto found = portal ? portals_.find(*portal) : std::nullopt;
   statement_class statement;
   statement.control_unknown = portal && !found; // a portal made by SQL, or one of a transaction that is over
-  if (found) statement = *found;
+  if (found) statement = found->generation == rules_->generation ? *found : judged_again(*found);
+  doubt(statement);
   if (!front_seen_) {
     front_seen_ = true;
     count(statement.touch);
@@ -131,8 +108,10 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   expected_reply& entry = queue_.push(reply_kind::execute, reply_owner::client);
   entry.may_drop_pin = statement.may_drop_pin() || statement.may_commit_inside;
   entry.sql_names = statement.sql_names;
+  entry.source = statement.source;
   if (entry.may_drop_pin) ++droppers_in_flight_;
   mark_hold_dropper(entry, statement.drops_session_locks || statement.control_unknown);
+  mark_definition(entry, statement.defines_a_way);
   mark_redefiner(entry, entry.sql_names.get());
   if (entry.redefines_names) ++batch_serial_; // what was parsed before it may mean something else behind it
   after_execute(statement);
@@ -187,7 +166,7 @@ void engine_core::after_execute(const statement_class& statement) {
 bool engine_core::pinned_in_batch(const statement_class& statement, const batch_situation& now) const {
   const pin_strength strength = strength_of(statement.touch);
   // An inner commit outside a transaction block drops what is held at transaction level.
-  if (statement.may_commit_inside && !now.in_block()) return false;
+  if (now.may_commit_inside && !now.in_block()) return false;
   return batch_.pinned >= strength || pin_covers(strength);
 }
 
@@ -221,69 +200,65 @@ engine_core::fate engine_core::pin_what_the_hold_covers_in_batch(const statement
 }
 
 engine_core::fate engine_core::pin_extended(const statement_class& statement) {
-  if (rules_->mode != config::gate_mode::enforce) return fate::forward;
+  if (rules_->mode != config::gate_mode::enforce || !keeps(gate_rule::pin)) return fate::forward;
   if (statement.touch == sql::touch_kind::none) return pin_what_the_hold_covers_in_batch(statement);
   if (batch_.refused) return fate::forward;
-  const pin_strength strength = strength_of(statement.touch);
-  batch_situation now{.base_known = base_known(),
-                      .base_status = status_,
-                      .begin_in_batch = batch_.begin,
-                      .end_in_batch = batch_.end,
-                      .bound_in_batch = batch_.bound,
-                      .savepoint_possible = savepoint_possible(),
-                      .plain_dml = statement.plain_dml,
-                      .may_commit_inside = statement.may_commit_inside};
   if (take_stale()) {
     refuse_stale(true);
     return fate::forward; // the server skips it
   }
-  if (level_ == isolation_level::exempt && now.base_known && status_ == 'T' && !batch_.end)
-    return fate::forward;
+  const pin_strength strength = strength_of(statement.touch);
+  const batch_situation now = situation_of(statement);
   if (pinned_in_batch(statement, now)) return fate::forward;
   if (std::max(hold_.strength(), batch_.held) >= strength && !statement.drops_session_locks) {
     back_hold_in_batch(statement, now);
     return fate::forward;
   }
-  const bool in_block = now.in_block();
-  if (!level_is_low(now.base_known, in_block)) {
-    if (!now.base_known) {
-      wait_ = wait_for::base;
-      return fate::hold;
-    }
-    if (in_block && !denied(statement.touch)) {
-      if (mind_level(strength, true) == fate::hold) return fate::hold;
-    } else if (now.base_status == 'I' || now.end_in_batch) {
-      // The snapshot of the implicit transaction is taken at the first Bind: only a lock from before that
-      // will do.
-      if (batch_.bound) {
-        refuse_in_batch(
-            "0A000", "ledgergate cannot pin a statement at this isolation level behind others of one batch",
-            "Send a Sync in front of it, or use a transaction block.");
-        return fate::forward;
-      }
-      now.plain_dml = false;
-    }
-  }
   const pin_plan plan = plan_batch(now);
-  const bool waits = plan == pin_plan::wait_base || plan == pin_plan::forward;
-  if (!waits && denied(statement.touch)) {
-    refuse_in_batch("42501", "this session may not change the mode of the ledger", rules_->admin_hint);
-    return fate::forward; // the server skips it
+  if (!waits(plan)) {
+    if (denied(statement.touch)) {
+      refuse_in_batch("42501", "this session may not change the mode of the ledger", rules_->admin_hint);
+      return fate::forward; // the server skips it
+    }
+    note_upgrade(strength);
   }
-  if (!waits) note_upgrade(strength);
   switch (plan) {
   case pin_plan::wait_base: wait_ = wait_for::base; return fate::hold;
+  case pin_plan::ask_level: examine_level(strength, true); return fate::hold;
+  case pin_plan::prove: pin_and_prove(strength, true, false); return fate::hold;
   case pin_plan::in_batch: inject_batch_pin(strength, false); return fate::forward;
   case pin_plan::in_batch_with_session: inject_batch_pin(strength, true); return fate::forward;
   case pin_plan::envelope: inject_envelope(strength, true); return fate::hold;
+  case pin_plan::refuse:
+    refuse_in_batch("0A000",
+                    "ledgergate cannot pin a statement at this isolation level behind others of one batch",
+                    "Send a Sync in front of it, or use a transaction block.");
+    return fate::forward; // the server skips it
   case pin_plan::forward:
   case pin_plan::function_call:
   case pin_plan::as_extended:
   case pin_plan::envelope_from_failed:
-  case pin_plan::wait_idle:
-  case pin_plan::refuse: break;
+  case pin_plan::prove_with_session:
+  case pin_plan::run_first_statement:
+  case pin_plan::wait_idle: break;
   }
   return fate::forward;
+}
+
+batch_situation engine_core::situation_of(const statement_class& statement) const {
+  const bool inner_commit = statement.may_commit_inside && keeps(gate_rule::hold_for_inner_commit);
+  batch_situation now;
+  now.base_known = base_known();
+  now.base_status = status_;
+  now.begin_in_batch = batch_.begin;
+  now.end_in_batch = batch_.end;
+  now.bound_in_batch = batch_.bound;
+  now.savepoint_possible = savepoint_possible();
+  now.plain_dml = statement.plain_dml || (statement.may_commit_inside && !inner_commit);
+  now.may_commit_inside = inner_commit;
+  now.block_level = transaction_level();
+  now.default_level = default_level();
+  return now;
 }
 
 // F12: before PREPARE TRANSACTION the hold becomes a transaction-level lock. Inside the batch, and only where

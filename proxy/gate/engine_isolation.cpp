@@ -44,7 +44,12 @@ void engine_core::on_isolation_mention(sql::isolation_mention mention) {
   }
 }
 
+isolation_level engine_core::default_level() const {
+  return keeps(gate_rule::snapshot_proof) ? default_level_ : isolation_level::low;
+}
+
 isolation_level engine_core::transaction_level() const {
+  if (!keeps(gate_rule::snapshot_proof)) return isolation_level::low;
   if (level_ != isolation_level::unknown) return level_;
   if (level_doubted_) return isolation_level::unknown;
   if (level_low_) return isolation_level::low;
@@ -66,9 +71,9 @@ void engine_core::examine_level(pin_strength strength, bool in_batch) {
 }
 
 /// The pin, and the snapshot that it may have waited behind. The client side waits.
-void engine_core::pin_and_prove(pin_strength strength, bool in_batch) {
+void engine_core::pin_and_prove(pin_strength strength, bool in_batch, bool with_session) {
   const lock_messages& locks = rules_->messages.of(strength);
-  const bool session = savepoint_possible();
+  const bool session = with_session || savepoint_possible();
   begin_inquiry(strength, in_batch,
                 (session ? locks.session_call_count : 0) + locks.transaction_call_count + 1);
   if (session)
@@ -109,6 +114,7 @@ void engine_core::on_inquiry_result(const expected_reply& entry, std::string_vie
   case reply_purpose::hold_with_pin:
   case reply_purpose::hold_acquire:
   case reply_purpose::leave_failed:
+  case reply_purpose::run_first:
   case reply_purpose::fail_again:
   case reply_purpose::hold_release:
   case reply_purpose::refuse:
@@ -144,28 +150,6 @@ void engine_core::on_control_row(std::optional<std::uint64_t> writer, actions& o
     stale_ = true;
   }
   snapshot_.reset();
-}
-
-/// What the level of the open transaction asks for before a touch. `forward`: nothing more, go on with the
-/// usual pin.
-engine_core::fate engine_core::mind_level(pin_strength strength, bool in_batch) {
-  switch (transaction_level()) {
-  case isolation_level::low:
-  case isolation_level::proven:
-  case isolation_level::exempt: return fate::forward;
-  case isolation_level::high: pin_and_prove(strength, in_batch); return fate::hold;
-  case isolation_level::unknown: examine_level(strength, in_batch); return fate::hold;
-  }
-  return fate::hold;
-}
-
-/// Whether the short form of the pin is right: the statement takes its own snapshot behind it, whichever
-/// state is meant.
-bool engine_core::level_is_low(bool base_known, bool in_block) const {
-  const bool block = transaction_level() == isolation_level::low;
-  const bool implicit = default_level_ == isolation_level::low;
-  if (!base_known) return block && implicit;
-  return in_block ? block : implicit;
 }
 
 void engine_core::refuse_stale(bool in_batch) {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "protocol/error_response.hpp"
+#include "protocol/frontend_message.hpp"
 #include "protocol/wire.hpp"
 #include "proxy/gate/engine_core.hpp"
 
@@ -13,13 +14,13 @@ namespace {
 constexpr unsigned max_release_tries = 100;
 } // namespace
 
-pin_strength engine_core::strength_of(sql::touch_kind touch) {
+pin_strength engine_core::strength_of(sql::touch_kind touch) const {
   switch (touch) {
   case sql::touch_kind::none: return pin_strength::none;
   case sql::touch_kind::touch: return pin_strength::shared;
-  case sql::touch_kind::transition: return pin_strength::exclusive;
+  case sql::touch_kind::transition: break;
   }
-  return pin_strength::exclusive;
+  return keeps(gate_rule::exclusive_for_transition) ? pin_strength::exclusive : pin_strength::shared;
 }
 
 bool engine_core::hold_covers(pin_strength strength) const { return hold_.strength() >= strength; }
@@ -31,7 +32,9 @@ bool engine_core::pin_covers(pin_strength strength) const {
   return status_ == 'T' && pin_known_ >= strength && droppers_in_flight_ == 0 && !batch_.end;
 }
 
-bool engine_core::savepoint_possible() const { return savepoint_maybe_ || queries_in_flight_ > 0; }
+bool engine_core::savepoint_possible() const {
+  return (savepoint_maybe_ || queries_in_flight_ > 0) && keeps(gate_rule::savepoint_hold);
+}
 
 bool engine_core::denied(sql::touch_kind touch) const {
   return touch == sql::touch_kind::transition && rules_->in_band_transitions == config::in_band_policy::deny;
@@ -145,12 +148,35 @@ void engine_core::inject_envelope(pin_strength strength, bool in_batch) {
   note_pin(note::kind::pin_injected, pin_shape::envelope);
 }
 
+void engine_core::inject_first_of(std::string_view text) {
+  const std::string_view first = sql::first_statement(text.substr(0, text.size() - 1));
+  std::string message;
+  protocol::append_query(message, first);
+  out_->to_server.inject(message);
+}
+
+// F9: it sets the transaction up, so it has to run before the pin takes a snapshot. It runs once more with
+// the whole text, which changes nothing.
+void engine_core::inject_first_statement(std::string_view text) {
+  begin_inquiry(pin_strength::none, false, 1);
+  inject_first_of(text);
+  queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::run_first);
+  on_isolation_mention(sql::isolation_mention::doubt);
+  first_ran_ = true;
+}
+
 // F16: no lock call runs in a failed transaction, and this text first leaves it. So it is left for it, the
 // hold is taken, and the transaction is made to fail again: the text meets the state it was sent in.
-void engine_core::inject_envelope_from_failed(pin_strength strength) {
+void engine_core::inject_envelope_from_failed(pin_strength strength, std::string_view text) {
   const lock_messages& locks = rules_->messages.of(strength);
   begin_inquiry(strength, false, locks.session_call_count + 2);
-  out_->to_server.inject(rules_->messages.rollback_and_chain);
+  // ROLLBACK TO leaves the savepoint in place, so it may run twice; the other kinds leave the transaction.
+  const bool to_savepoint =
+      sql::leading_control_statement(text.substr(0, text.size() - 1)) == sql::control_kind::rollback_to;
+  if (to_savepoint)
+    inject_first_of(text);
+  else
+    out_->to_server.inject(rules_->messages.rollback_and_chain);
   queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::leave_failed);
   inject_calls(locks.session_calls, locks.session_call_count, reply_purpose::hold_acquire, strength);
   inject_calls(rules_->messages.failing_call, 1, reply_purpose::fail_again, strength);
@@ -237,6 +263,10 @@ void engine_core::finish_release(const expected_reply& entry) {
       return;
     }
   }
+  if (wait_ != wait_for::catalog) release_ready();
+}
+
+void engine_core::release_ready() {
   for (; ready_held_ > 0; --ready_held_)
     out_->to_client.inject(protocol::make_ready_for_query(status_));
 }

@@ -27,6 +27,7 @@ bool waits_for(reply_purpose purpose) {
   case reply_purpose::hold_acquire:
   case reply_purpose::leave_failed:
   case reply_purpose::fail_again:
+  case reply_purpose::run_first:
   case reply_purpose::examine_level:
   case reply_purpose::examine_read_only:
   case reply_purpose::prove_hold:
@@ -133,13 +134,15 @@ engine_core::fate engine_core::on_error(const frame& message) {
   case reply_purpose::prove_pin:
   case reply_purpose::prove_snapshot:
   case reply_purpose::leave_failed:
+  case reply_purpose::run_first:
   case reply_purpose::hold_acquire:
     if (!envelope_.failed) {
       envelope_.error.assign(1, message.tag);
       envelope_.error.append(message.body.data() - 4, 4);
       envelope_.error.append(message.body);
       const bool proof = entry.purpose != reply_purpose::hold_acquire;
-      note_pin(note::kind::pin_failed, proof ? pin_shape::function_call : pin_shape::envelope, sqlstate);
+      if (entry.purpose != reply_purpose::run_first)
+        note_pin(note::kind::pin_failed, proof ? pin_shape::function_call : pin_shape::envelope, sqlstate);
     }
     envelope_.failed = true;
     decided = fate::discard;
@@ -252,7 +255,9 @@ engine_core::fate engine_core::on_reply(const frame& message) {
   if (message.tag == backend::copy_in_response || message.tag == backend::copy_both_response)
     on_copy_response();
   if (message.tag == backend::command_complete) {
-    if (ours && entry.purpose != reply_purpose::leave_failed) return on_function_result({});
+    const bool clients_words =
+        entry.purpose == reply_purpose::leave_failed || entry.purpose == reply_purpose::run_first;
+    if (ours && !clients_words) return on_function_result({});
     if (const auto tag = protocol::decode_command_complete(message.body)) on_command_tag(*tag, entry);
     if (entry.copying_in) {
       // The server read up to the end of the data: every Sync in front of it was eaten.
@@ -285,6 +290,7 @@ engine_core::fate engine_core::on_function_result(std::string_view body) {
   case reply_purpose::hold_acquire:
   case reply_purpose::hold_release:
   case reply_purpose::leave_failed:
+  case reply_purpose::run_first:
   case reply_purpose::fail_again: return fate::discard;
   case reply_purpose::none: return fate::forward;
   case reply_purpose::learn_default:
@@ -360,9 +366,12 @@ void engine_core::release_command_complete() {
 }
 
 void engine_core::on_command_tag(std::string_view tag, expected_reply& entry) {
-  if (tag == "COMMIT" || tag == "ROLLBACK" || tag == "PREPARE TRANSACTION") {
+  if (tag.starts_with("CREATE ") || tag.starts_with("ALTER ")) {
+    if (!entry.defines_a_way && tag != "CREATE TABLE" && tag != "CREATE INDEX" && tag != "CREATE SEQUENCE")
+      out_->notes.emplace_back().what = note::kind::catalog_changed;
+  } else if (tag == "COMMIT" || tag == "ROLLBACK" || tag == "PREPARE TRANSACTION") {
     // The tag does not say which kind of ROLLBACK it was: the pin is forgotten, an open savepoint is not.
-    pin_known_ = pin_strength::none;
+    if (keeps(gate_rule::pin_again_behind_chain)) pin_known_ = pin_strength::none;
     forget_level(false);
   } else if (tag == "CALL" || tag == "DO") {
     pin_known_ = pin_strength::none; // it may have committed inside; taking the pin again is cheap
@@ -378,6 +387,9 @@ void engine_core::on_command_tag(std::string_view tag, expected_reply& entry) {
     statement.reason = sql::touch_reason::table;
     statement.drops_session_locks = prepares[entry.next_prepare].drops_session_locks;
     statement.isolation = entry.sql_names->isolation;
+    statement.generation = rules_->generation;
+    statement.source = entry.source;
+    statement.prepare_index = entry.next_prepare;
     names_.define(prepares[entry.next_prepare].name, statement);
     ++entry.next_prepare;
   } else if (tag == "DEALLOCATE" && entry.sql_names != nullptr) {

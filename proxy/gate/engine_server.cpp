@@ -188,6 +188,7 @@ engine_core::fate engine_core::on_ready_for_query(const frame& message) {
     return fate::discard;
   case reply_purpose::hold_release: finish_release(entry); return fate::discard;
   case reply_purpose::learn_default: default_asked_ = false; return fate::discard;
+  case reply_purpose::run_first:
   case reply_purpose::examine_level:
   case reply_purpose::examine_read_only:
   case reply_purpose::prove_hold:
@@ -216,13 +217,9 @@ engine_core::fate engine_core::on_ready_for_query(const frame& message) {
 /// back, so that nobody sees the lock after this client was told that it is done.
 engine_core::fate engine_core::finish_client_ready(char status) {
   if (status != 'I') return fate::forward;
+  const bool catalog = wait_for_catalog();
   if (hold_.releasing > 0 && !batch_.open) {
-    const bool only_releases = [this] {
-      for (std::size_t i = 0; i < queue_.size(); ++i)
-        if (queue_.at(i).purpose != reply_purpose::hold_release) return false;
-      return true;
-    }();
-    if (!only_releases) return fate::forward;
+    if (!only_releases_outstanding()) return fate::forward;
     ++ready_held_;
     return fate::discard;
   } else if (hold_.any() && idle() && !batch_.open && client_rest_ == 0) {
@@ -232,7 +229,9 @@ engine_core::fate engine_core::finish_client_ready(char status) {
   } else if (hold_.any()) {
     release_overdue_ = true;
   }
-  return fate::forward;
+  if (!catalog) return fate::forward;
+  ++ready_held_;
+  return fate::discard;
 }
 
 void engine_core::update_waits() {
@@ -240,10 +239,11 @@ void engine_core::update_waits() {
   switch (wait_) {
   case wait_for::nothing:
   case wait_for::envelope:
+  case wait_for::catalog:
   case wait_for::control_row: return;
   case wait_for::startup: over = authentication_asks_ || !starting_; break;
   case wait_for::idle: over = idle() || copy_in_open_; break;
-  case wait_for::base: over = base_known(); break;
+  case wait_for::base: over = base_known() || copy_in_open_; break;
   case wait_for::room: over = queue_.size() < 1024; break;
   }
   if (!over) return;
@@ -259,9 +259,21 @@ bool engine_core::leftovers_only(std::size_t count) const {
   return true;
 }
 
+/// Nothing of the client's, that is.
+bool engine_core::only_releases_outstanding() const {
+  for (std::size_t i = 0; i < queue_.size(); ++i) {
+    const expected_reply& entry = queue_.at(i);
+    const bool leftover = entry.kind == reply_kind::copy_end || entry.maybe_eaten;
+    if (entry.purpose != reply_purpose::hold_release && !leftover) return false;
+  }
+  return true;
+}
+
 bool engine_core::idle() const { return leftovers_only(queue_.size()); }
 
-bool engine_core::base_known() const { return !batch_.open || leftovers_only(batch_.base_outstanding); }
+bool engine_core::base_known() const {
+  return !batch_.open || leftovers_only(batch_.base_outstanding) || !keeps(gate_rule::known_state);
+}
 
 bool engine_core::replies_outstanding() const { return starting_ || !idle() || skipping_ || batch_.open; }
 

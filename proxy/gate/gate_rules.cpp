@@ -2,8 +2,9 @@
 
 namespace ledgergate::gate {
 
-std::shared_ptr<const gate_rules> make_gate_rules(const config::settings& settings) {
+std::shared_ptr<const gate_rules> make_gate_rules(const config::settings& settings, rule_switch kept) {
   auto rules = std::make_shared<gate_rules>();
+  rules->rules = kept;
   rules->mode = settings.gate.mode;
   rules->in_band_transitions = settings.gate.in_band_transitions;
   rules->max_buffered_statement_bytes = settings.limits.max_buffered_statement_bytes;

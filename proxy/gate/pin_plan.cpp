@@ -4,49 +4,111 @@ namespace ledgergate::gate {
 
 namespace {
 
-/// COMMIT in a failed transaction rolls back as well.
+/// COMMIT and PREPARE TRANSACTION in a failed transaction roll back as well.
 bool leaves_failed_transaction(sql::control_kind first) {
-  return first == sql::control_kind::rollback || first == sql::control_kind::commit ||
-         first == sql::control_kind::rollback_and_chain || first == sql::control_kind::commit_and_chain;
+  switch (first) {
+  case sql::control_kind::rollback:
+  case sql::control_kind::commit:
+  case sql::control_kind::rollback_and_chain:
+  case sql::control_kind::commit_and_chain:
+  case sql::control_kind::rollback_to:
+  case sql::control_kind::prepare_transaction: return true;
+  case sql::control_kind::none:
+  case sql::control_kind::begin:
+  case sql::control_kind::savepoint:
+  case sql::control_kind::release:
+  case sql::control_kind::other_two_phase:
+  case sql::control_kind::set_transaction: return false;
+  }
+  return false;
+}
+
+// The client mixes the protocols without a Sync. A text that ends the transaction in there cannot be covered,
+// and no proof can stand in front of it.
+pin_plan plan_inside_batch(const simple_situation& now) {
+  if (now.has_transaction_control) return pin_plan::refuse;
+  if (!now.base_known) return pin_plan::wait_base;
+  const bool low = now.block_level == isolation_level::low && now.default_level == isolation_level::low;
+  return low ? pin_plan::in_batch_with_session : pin_plan::refuse;
+}
+
+pin_plan plan_in_block(const simple_situation& now) {
+  const bool control = now.has_transaction_control;
+  // Nothing can hold the lock through a text that gives it back and goes on.
+  if (control && now.drops_session_locks) return pin_plan::refuse;
+  if (now.replication) return pin_plan::envelope;
+  const bool sets_transaction =
+      now.first == sql::control_kind::set_transaction || now.first == sql::control_kind::begin;
+  if (sets_transaction && !now.first_ran) return pin_plan::run_first_statement;
+  switch (now.block_level) {
+  case isolation_level::exempt:
+    if (!control) return pin_plan::forward;
+    break;
+  case isolation_level::unknown: return pin_plan::ask_level;
+  case isolation_level::high: return control ? pin_plan::prove_with_session : pin_plan::prove;
+  case isolation_level::low:
+  case isolation_level::proven: break;
+  }
+  // A pin of the transaction would end with the text's own COMMIT or ROLLBACK TO; a session-level hold does
+  // not.
+  return control ? pin_plan::envelope : pin_plan::function_call;
+}
+
+// F16: no lock call runs here. The statement fails by itself, unless its text first leaves the failed
+// transaction.
+pin_plan plan_in_failed(const simple_situation& now) {
+  if (!now.has_transaction_control || !leaves_failed_transaction(now.first)) return pin_plan::forward;
+  const bool possible = !now.replication && !now.drops_session_locks;
+  return possible ? pin_plan::envelope_from_failed : pin_plan::refuse;
+}
+
+pin_plan plan_in_autocommit(const simple_situation& now) {
+  const bool plain = now.shape == sql::text_shape::plain_dml && !now.has_transaction_control;
+  // At a higher level by default the lock must be granted before the snapshot exists.
+  if (plain && !now.function_call && !now.replication && now.default_level == isolation_level::low)
+    return pin_plan::as_extended;
+  return now.drops_session_locks ? pin_plan::refuse : pin_plan::envelope;
 }
 
 } // namespace
 
+bool waits(pin_plan plan) {
+  return plan == pin_plan::forward || plan == pin_plan::wait_idle || plan == pin_plan::wait_base;
+}
+
 pin_plan plan_simple(const simple_situation& now) {
-  if (now.batch_open) {
-    // The client mixes the protocols without a Sync. A text that ends the transaction in there cannot be
-    // covered.
-    return now.has_transaction_control ? pin_plan::refuse : pin_plan::in_batch_with_session;
-  }
+  if (now.batch_open) return plan_inside_batch(now);
   if (now.replies_outstanding) return now.may_wait ? pin_plan::wait_idle : pin_plan::forward;
   switch (now.status) {
-  case 'T':
-    // A pin of the transaction would end with the text's own COMMIT or ROLLBACK TO; a session-level hold does
-    // not.
-    return now.has_transaction_control || now.replication ? pin_plan::envelope : pin_plan::function_call;
-  case 'E':
-    // F16: no lock call runs here. The statement fails by itself, unless its text first leaves the failed
-    // transaction.
-    if (!now.has_transaction_control) return pin_plan::forward;
-    return leaves_failed_transaction(now.first) && !now.replication ? pin_plan::envelope_from_failed
-                                                                    : pin_plan::refuse;
-  default: break;
+  case 'T': return plan_in_block(now);
+  case 'E': return plan_in_failed(now);
+  default: return plan_in_autocommit(now);
   }
-  const bool one_plain_statement = now.shape == sql::text_shape::plain_dml && !now.has_transaction_control;
-  return one_plain_statement && !now.function_call && !now.replication ? pin_plan::as_extended
-                                                                       : pin_plan::envelope;
 }
 
 pin_plan plan_batch(const batch_situation& now) {
   const bool touched_base = now.begin_in_batch || now.end_in_batch;
   if (now.base_known && now.base_status == 'E' && !touched_base) return pin_plan::forward;
+  const bool implicit_low = now.default_level == isolation_level::low;
+  if (!now.base_known && !(implicit_low && now.block_level == isolation_level::low))
+    return pin_plan::wait_base;
   const pin_plan here = now.savepoint_possible ? pin_plan::in_batch_with_session : pin_plan::in_batch;
-  if (now.in_block()) return here;
-  if (now.plain_dml && !now.may_commit_inside) return here;
+  if (now.in_block()) {
+    switch (now.block_level) {
+    case isolation_level::exempt: return pin_plan::forward;
+    case isolation_level::unknown: return pin_plan::ask_level;
+    case isolation_level::high: return pin_plan::prove;
+    case isolation_level::low:
+    case isolation_level::proven: return here;
+    }
+  }
+  if (now.plain_dml && !now.may_commit_inside && implicit_low) return here;
   if (!now.base_known) return pin_plan::wait_base;
   // F33: a FunctionCall between Parse and the first Bind does no harm; later it would commit the implicit
   // transaction (F17).
-  return now.bound_in_batch || touched_base ? pin_plan::in_batch_with_session : pin_plan::envelope;
+  if (!now.bound_in_batch && !touched_base) return pin_plan::envelope;
+  // The snapshot of the implicit transaction exists already: no lock taken now is early enough.
+  return implicit_low ? pin_plan::in_batch_with_session : pin_plan::refuse;
 }
 
 } // namespace ledgergate::gate

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "proxy/gate/isolation.hpp"
 #include "proxy/sql/classifier.hpp"
 
 namespace ledgergate::gate {
@@ -16,22 +17,34 @@ enum class pin_plan : std::uint8_t {
   as_extended,           ///< the client's text through the extended protocol, behind the lock
   envelope,              ///< session-level lock, confirmed before the message goes on
   envelope_from_failed,  ///< an envelope in a failed transaction that the text itself leaves (F16)
+  run_first_statement,   ///< the first statement of the text alone: it must come before any snapshot (F9)
+  ask_level,             ///< ask the server for the isolation level of the open transaction, then plan again
+  prove,                 ///< REPEATABLE READ or SERIALIZABLE: the pin, and a snapshot young enough (F3)
+  prove_with_session,    ///< the same, and a session-level lock for a text that ends the transaction
   wait_idle,             ///< the state is only predicted: hold the message until every reply is in
   wait_base,             ///< the state before this batch is only predicted: hold until it is known
   refuse,                ///< cannot be pinned in this place: answered with an error
 };
 
+/// Nothing goes to the server: the message stays where it is, or goes as it is.
+bool waits(pin_plan plan);
+
 /// A simple Query or a client's FunctionCall that needs a pin it does not have.
 struct simple_situation {
   bool replies_outstanding = false; ///< anything in flight: the state is a prediction
   bool batch_open = false;          ///< extended messages were sent and no Sync yet
+  bool base_known = true;           ///< with batch_open: every reply to what was sent before the batch is in
   bool function_call = false;       ///< the client's own FunctionCall
   bool replication = false;         ///< neither FunctionCall nor the extended protocol exists here
   char status = 'I';                ///< letter of the last ReadyForQuery
   sql::text_shape shape = sql::text_shape::unknown;
   bool has_transaction_control = false;
+  bool drops_session_locks = false;
   sql::control_kind first = sql::control_kind::none; ///< the first statement of the text
+  bool first_ran = false;                            ///< run_first_statement was carried out for this message
   bool may_wait = true; ///< false while COPY data is expected: waiting would never end
+  isolation_level block_level = isolation_level::low;   ///< of the open transaction, as far as it is known
+  isolation_level default_level = isolation_level::low; ///< of the session
 };
 pin_plan plan_simple(const simple_situation&);
 
@@ -45,6 +58,8 @@ struct batch_situation {
   bool savepoint_possible = false;
   bool plain_dml = true;
   bool may_commit_inside = false;
+  isolation_level block_level = isolation_level::low;
+  isolation_level default_level = isolation_level::low;
 
   /// The message runs in a transaction block, if it runs at all.
   bool in_block() const { return (begin_in_batch || (base_known && base_status == 'T')) && !end_in_batch; }

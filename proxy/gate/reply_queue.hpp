@@ -39,6 +39,7 @@ enum class reply_purpose : std::uint8_t {
                  ///< open)
   hold_acquire,  ///< session-level lock of an envelope: the client side waits for it
   leave_failed,  ///< the failed transaction rolled back, for an envelope
+  run_first,     ///< the first statement of the client's text, in front of the pin and the whole text
   fail_again,    ///< and failed again, so that the client's text meets what it was sent for
   hold_release,  ///< a session-level lock given back
   refuse,        ///< fails on purpose; its error is replaced by ours and is the client's
@@ -60,19 +61,21 @@ struct expected_reply {
   bool may_drop_pin = false; ///< may end the transaction or roll back to a savepoint
   bool redefines_names =
       false; ///< PREPARE, DEALLOCATE or DISCARD by SQL: until it is answered no name means what it did
-  bool drops_holds = false;  ///< session-level locks taken before it may be gone behind it, even if it fails
-  bool failed = false;       ///< its ErrorResponse was seen
-  bool drop_error = false;   ///< the client already has the pin's error in its place
-  bool sync_on_skip = false; ///< a simple Query inside an un-Synced batch: skipped after an error, it still
-                             ///< needs a ReadyForQuery
-  bool maybe_eaten = false;  ///< a Sync that the server may have read as part of COPY data
-  bool copying_in = false;   ///< CopyInResponse or CopyBothResponse was seen
-  std::uint8_t step = 0;     ///< progress of pin_batch and as_extended
+  bool drops_holds = false;   ///< session-level locks taken before it may be gone behind it, even if it fails
+  bool defines_a_way = false; ///< may open a new way to the ledger when its transaction commits
+  bool failed = false;        ///< its ErrorResponse was seen
+  bool drop_error = false;    ///< the client already has the pin's error in its place
+  bool sync_on_skip = false;  ///< a simple Query inside an un-Synced batch: skipped after an error, it still
+                              ///< needs a ReadyForQuery
+  bool maybe_eaten = false;   ///< a Sync that the server may have read as part of COPY data
+  bool copying_in = false;    ///< CopyInResponse or CopyBothResponse was seen
+  std::uint8_t step = 0;      ///< progress of pin_batch and as_extended
   std::uint16_t next_prepare = 0;          ///< PREPARE tags seen, and
   std::uint16_t next_deallocate = 0;       ///< DEALLOCATE tags seen, of sql_names
   named_statement* statement = nullptr;    ///< parse
   std::shared_ptr<const std::string> name; ///< close: the statement's name
   std::shared_ptr<const sql::text_verdict> sql_names;
+  std::shared_ptr<const prepared_text> source; ///< the text that sql_names was read from
 };
 
 /// A ring: first in, first out, without allocation once it has grown to a session's habit.

@@ -24,6 +24,11 @@ void session_engine::on_control_row(std::optional<std::uint64_t> writer, actions
   core_->on_control_row(writer, out);
 }
 
+void session_engine::use_rules(std::shared_ptr<const gate_rules> rules) {
+  core_->use_rules(std::move(rules));
+}
+void session_engine::on_catalog(bool current, actions& out) { core_->on_catalog(current, out); }
+
 bool session_engine::client_paused() const { return core_->client_paused(); }
 std::size_t session_engine::client_bytes_wanted() const { return core_->client_bytes_wanted(); }
 std::size_t session_engine::server_bytes_wanted() const { return core_->server_bytes_wanted(); }

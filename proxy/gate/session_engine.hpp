@@ -45,6 +45,13 @@ class session_engine {
   /// the control connection after the question was asked; nothing when it could not be read.
   void on_control_row(std::optional<std::uint64_t> writer, actions& out);
 
+  /// The rules have changed. Statements prepared before are judged anew when they are next used.
+  void use_rules(std::shared_ptr<const gate_rules> rules);
+
+  /// The answer to actions::refresh_catalog. `current`: the catalog was read after the question was asked and
+  /// the rules in use are made from it; otherwise everything stays a touch, and the question is asked again.
+  void on_catalog(bool current, actions& out);
+
   /// The client side waits for the server (an envelope, a certain state): no client bytes will be consumed
   /// before actions::resume_client. The session goes on watching the socket for the client's end.
   bool client_paused() const;

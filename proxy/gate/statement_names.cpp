@@ -41,6 +41,7 @@ statement_class class_of(const sql::text_verdict& verdict) {
   out.may_commit_inside = verdict.may_commit_inside;
   out.drops_session_locks = verdict.drops_session_locks;
   out.isolation = verdict.isolation;
+  out.defines_a_way = verdict.defines_a_way;
   if (!verdict.prepares.empty() || !verdict.executes.empty() || !verdict.deallocates.empty() ||
       verdict.forgets_statements)
     out.sql_names = std::make_shared<const sql::text_verdict>(verdict);
@@ -62,6 +63,9 @@ statement_class merge(const statement_class& a, const statement_class& b) {
   if (out.sql_names == nullptr) out.sql_names = a.sql_names != nullptr ? a.sql_names : b.sql_names;
   if (a.isolation != b.isolation) out.isolation = sql::isolation_mention::doubt;
   out.control_unknown = a.control_unknown || b.control_unknown || a.control != b.control;
+  out.defines_a_way = a.defines_a_way || b.defines_a_way;
+  out.generation = std::min(a.generation, b.generation);
+  if (a.source != b.source) out.source = nullptr;
   return out;
 }
 
@@ -111,6 +115,11 @@ void statement_names::forget_all() {
     erase_if_unused(at);
     at = next;
   }
+}
+
+named_statement* statement_names::entry(std::string_view name) {
+  const auto at = statements_.find(compared(name));
+  return at == statements_.end() ? nullptr : &at->second;
 }
 
 std::optional<statement_class> statement_names::find(std::string_view name, unsigned batch) const {

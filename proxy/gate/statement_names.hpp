@@ -4,6 +4,7 @@
 // new class at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,6 +16,14 @@
 #include "proxy/sql/classifier.hpp"
 
 namespace ledgergate::gate {
+
+/// Where a class came from, so that it can be judged again when the rules change.
+struct prepared_text {
+  std::string text;
+  sql::reading_context reading;
+};
+/// Longer texts are not kept: a statement made from one touches once the rules have changed.
+inline constexpr std::size_t max_kept_text_bytes = 16 * 1024;
 
 /// What executing a statement does, as far as the gate cares.
 struct statement_class {
@@ -29,6 +38,10 @@ struct statement_class {
   sql::isolation_mention isolation = sql::isolation_mention::none;
   /// Names in PREPARE, EXECUTE and DEALLOCATE statements; null for nearly every statement.
   std::shared_ptr<const sql::text_verdict> sql_names;
+  std::uint64_t generation = 0;                ///< of the rules that judged it
+  bool defines_a_way = false;                  ///< as in text_verdict
+  int prepare_index = -1;                      ///< made by the PREPARE statement of this number in the source
+  std::shared_ptr<const prepared_text> source; ///< null for unnamed statements and for what is too long
 
   /// May end the transaction or roll back to a savepoint, and with it drop a transaction-level pin.
   bool may_drop_pin() const;
@@ -66,6 +79,9 @@ class statement_names {
   void forget(std::string_view name);
   /// DEALLOCATE ALL or DISCARD ALL succeeded. Statements whose Parse is under way stay pending.
   void forget_all();
+
+  /// Everything that is known of a name, to be judged again in place; null when nothing is.
+  named_statement* entry(std::string_view name);
 
   /// What the name means to a message of this batch. The last Parse of the same batch decides alone: if it
   /// fails, the message is skipped. Of an earlier batch the old and the new class both count. Nothing when

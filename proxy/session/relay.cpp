@@ -42,6 +42,19 @@ void relay::on_control_row(std::optional<std::uint64_t> writer) {
   if (resume_client) offer_kept(client_);
 }
 
+void relay::on_catalog(bool current) {
+  if (engine_ == nullptr) return;
+  tools_.actions.clear();
+  engine_->on_catalog(current, tools_.actions);
+  bool resume_client = false;
+  carry_out(resume_client);
+  if (resume_client) offer_kept(client_);
+}
+
+void relay::use_rules(std::shared_ptr<const gate::gate_rules> rules) {
+  if (engine_ != nullptr) engine_->use_rules(std::move(rules));
+}
+
 bool relay::pump() {
   for (int burst = 0; burst < bursts_per_turn; ++burst) {
     flush(client_);
@@ -202,6 +215,7 @@ void relay::carry_out(bool& resume_client) {
     observer_.on_note(each);
   if (!what.backend_key.empty()) observer_.on_backend_key(what.backend_key);
   if (what.ask_control_row) observer_.on_control_row_wanted();
+  if (what.refresh_catalog) observer_.on_catalog_wanted();
 }
 
 void relay::send_to_client(std::string_view own_bytes) { send(client_, own_bytes); }

@@ -23,6 +23,8 @@ class relay_observer {
   virtual void on_backend_key(std::string_view key) = 0;
   /// The engine wants on_control_row().
   virtual void on_control_row_wanted() = 0;
+  /// The engine wants on_catalog().
+  virtual void on_catalog_wanted() = 0;
 
  protected:
   ~relay_observer() = default;
@@ -41,6 +43,8 @@ class relay {
 
   /// What the engine asked for; a pump() should follow.
   void on_control_row(std::optional<std::uint64_t> writer);
+  void on_catalog(bool current);
+  void use_rules(std::shared_ptr<const gate::gate_rules> rules);
 
   /// Moves bytes both ways until nothing is left to do, or until others must have their turn: true.
   bool pump();

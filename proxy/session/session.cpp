@@ -72,6 +72,14 @@ void session::on_control_row(std::optional<std::uint64_t> writer) {
   relay_on();
 }
 
+void session::on_catalog(bool current) {
+  if (phase_ != phase::relaying) return;
+  relay_.on_catalog(current);
+  relay_on();
+}
+
+void session::use_rules(std::shared_ptr<const gate::gate_rules> rules) { relay_.use_rules(std::move(rules)); }
+
 void session::on_note(const gate::note& what) {
   observe::worker_counters& counters = host_.tools().counters;
   switch (what.what) {
@@ -114,6 +122,7 @@ void session::on_note(const gate::note& what) {
     return observe::log(config::log_level::debug,
                         describe() + ": 40001, its snapshot is older than the last transition");
   case gate::note::kind::hold_released: return;
+  case gate::note::kind::catalog_changed: return host_.catalog_changed();
   case gate::note::kind::client_violation:
     violated_ = true;
     return log().protocol_violation(describe() + ": the client sent a message that makes no sense");

@@ -37,6 +37,10 @@ class session final : public net::event_loop::disposable,
 
   /// The answer to session_host::ask_control_row().
   void on_control_row(std::optional<std::uint64_t> writer);
+  /// The answer to session_host::ask_catalog().
+  void on_catalog(bool current);
+  /// The rules have changed.
+  void use_rules(std::shared_ptr<const gate::gate_rules> rules);
 
   /// Shutdown: an idle session is told so and ended, a busy one once it is idle.
   void begin_drain();
@@ -60,6 +64,7 @@ class session final : public net::event_loop::disposable,
   void on_note(const gate::note&) override;
   void on_backend_key(std::string_view key) override;
   void on_control_row_wanted() override { host_.ask_control_row(id_); }
+  void on_catalog_wanted() override { host_.ask_catalog(id_); }
 
   // session_start.cpp
   void read_startup();

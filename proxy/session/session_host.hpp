@@ -24,6 +24,8 @@ namespace ledgergate::session {
 
 /// The transaction (xid8) that last wrote the control row; nothing when it could not be read.
 using control_row_handler = std::function<void(std::optional<std::uint64_t>)>;
+/// Whether the catalog was read, and every worker was told the rules that follow from it.
+using catalog_handler = std::function<void(bool current)>;
 
 /// Shared by all workers; outlives them. Everything in it is immutable or thread-safe.
 struct services {
@@ -36,6 +38,8 @@ struct services {
   /// Reads the control row anew, on whatever thread and connection: may be called from any thread, and may
   /// answer on any.
   std::function<void(control_row_handler)> read_control_row;
+  /// Reads the catalog anew, in the same way.
+  std::function<void(catalog_handler)> read_catalog;
 };
 
 /// What the relays of one worker share: they run one after the other, so one set is enough and stays in the
@@ -66,6 +70,10 @@ class session_host {
   virtual void resolve_upstream(std::uint64_t session_id) = 0;
   /// Reads the control row; the session gets on_control_row() unless it is over by then.
   virtual void ask_control_row(std::uint64_t session_id) = 0;
+  /// Reads the catalog; the session gets on_catalog() unless it is over by then.
+  virtual void ask_catalog(std::uint64_t session_id) = 0;
+  /// Something was defined that may be worth a reading; nobody waits for it.
+  virtual void catalog_changed() = 0;
   virtual void order_cancel(cancel_order) = 0;
   /// The session has closed its sockets; it is destroyed at the end of the turn.
   virtual void session_over(std::uint64_t session_id) = 0;

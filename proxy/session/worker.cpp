@@ -82,6 +82,20 @@ void worker::ask_control_row(std::uint64_t session_id) {
   shared_.read_control_row(std::move(answer));
 }
 
+void worker::ask_catalog(std::uint64_t session_id) {
+  auto answer = [this, session_id](bool current) {
+    loop_.post([this, session_id, current] {
+      const auto at = sessions_.find(session_id);
+      if (at != sessions_.end()) at->second->on_catalog(current);
+    });
+  };
+  shared_.read_catalog(std::move(answer));
+}
+
+void worker::catalog_changed() {
+  shared_.read_catalog([](bool) {});
+}
+
 void worker::drain() {
   loop_.post([this] {
     draining_ = true;

@@ -41,6 +41,8 @@ class worker final : private session_host {
   relay_tools& tools() override { return tools_; }
   void resolve_upstream(std::uint64_t session_id) override;
   void ask_control_row(std::uint64_t session_id) override;
+  void ask_catalog(std::uint64_t session_id) override;
+  void catalog_changed() override;
   void order_cancel(cancel_order order) override { cancels_.submit(std::move(order)); }
   void session_over(std::uint64_t session_id) override;
 

@@ -111,6 +111,17 @@ text_verdict judge_text(std::vector<statement_facts> statements, const gated_nam
   return verdict;
 }
 
+/// What a text defines, the rest of it may use, and no catalog knows it yet.
+void mind_definitions(text_verdict& verdict, std::string_view text, bool defines, mention_mask mentioned) {
+  const bool in_do =
+      (mentioned & mention::do_block) != 0 && verdict.may_commit_inside && has_defining_word(text);
+  verdict.defines_a_way = in_do || (defines && (mentioned & mention::can_touch) != 0);
+  if (!verdict.defines_a_way || verdict.touch != touch_kind::none || verdict.shape != text_shape::several)
+    return;
+  verdict.touch = touch_kind::touch;
+  verdict.reason = touch_reason::new_definition;
+}
+
 } // namespace
 
 struct classifier::impl {
@@ -150,7 +161,10 @@ text_verdict classifier::impl::classify(std::string_view text, mention_mask ment
     return judge_unreadable(text, mentioned, "encoding");
   parse_result parsed = parse(text);
   if (parsed.error != nullptr) return judge_unreadable(text, mentioned, parsed.error);
+  const bool defines = std::any_of(parsed.statements.begin(), parsed.statements.end(),
+                                   [](const statement_facts& facts) { return facts.defines; });
   text_verdict verdict = judge_text(std::move(parsed.statements), names);
+  mind_definitions(verdict, text, defines, mentioned);
   // The body of a DO block is text: what it calls is known only as far as it names it.
   if (verdict.may_commit_inside && (mentioned & mention::unlock) != 0) verdict.drops_session_locks = true;
   return verdict;
@@ -198,6 +212,7 @@ const char* to_string(touch_reason reason) {
   case touch_reason::advisory_lock: return "advisory_lock";
   case touch_reason::do_block: return "do_block";
   case touch_reason::unparsed: return "unparsed";
+  case touch_reason::new_definition: return "new_definition";
   }
   return "unknown";
 }

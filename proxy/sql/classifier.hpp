@@ -30,6 +30,8 @@ enum class touch_reason : std::uint8_t {
   advisory_lock,   ///< takes an advisory lock whose namespace is in gate.pin_before_locks
   do_block,        ///< DO is always a touch: its body cannot be read
   unparsed,        ///< the parser could not read it: fail closed
+  new_definition,  ///< CREATE or ALTER of something that names what is gated: until the catalog has been read
+                   ///< again, anything may lead to the ledger
 };
 
 /// How the server runs the text, as far as the choice of a pin needs it.
@@ -86,6 +88,8 @@ struct text_verdict {
   bool drops_session_locks = false;
   bool may_commit_inside = false;  ///< CALL or DO: procedures may commit, which drops a transaction-level pin
   bool forgets_statements = false; ///< DEALLOCATE ALL or DISCARD ALL
+  /// CREATE or ALTER beside a gated name (or DO with these words in it): may open a new way to the ledger.
+  bool defines_a_way = false;
   isolation_mention isolation = isolation_mention::none;
   /// Static label when reason is unparsed: syntax, too_deep, too_long, encoding, escape.
   const char* parse_error = nullptr;
@@ -134,6 +138,10 @@ control_kind single_control_statement(std::string_view text);
 
 /// The same without the check that nothing follows: what the first statement of the text is.
 control_kind leading_control_statement(std::string_view text);
+
+/// The text up to the end of its first statement, leading comments and empty statements included, the
+/// semicolon behind it not.
+std::string_view first_statement(std::string_view text);
 
 const char* to_string(touch_kind);
 const char* to_string(touch_reason);

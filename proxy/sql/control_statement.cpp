@@ -160,4 +160,18 @@ control_kind single_control_statement(std::string_view text) {
   return kind != control_kind::none && reader.at_end_of_text() ? kind : control_kind::none;
 }
 
+std::string_view first_statement(std::string_view text) {
+  lexer tokens(text);
+  bool inside = false;
+  for (token next = tokens.next(); next.kind != token_kind::end && next.kind != token_kind::unterminated;
+       next = tokens.next()) {
+    if (next.kind != token_kind::symbol || next.text != ";") {
+      inside = true;
+    } else if (inside) {
+      return text.substr(0, static_cast<std::size_t>(next.text.data() - text.data()));
+    }
+  }
+  return text;
+}
+
 } // namespace ledgergate::sql

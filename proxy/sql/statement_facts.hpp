@@ -63,6 +63,8 @@ struct statement_facts {
   bool uses_parameters = false;
   bool discards_all = false;    ///< DISCARD ALL
   bool deallocates_all = false; ///< DEALLOCATE ALL
+  bool defines = false;    ///< CREATE or ALTER of something that can lead to a table: what it names may be
+                           ///< reached under another name behind it
   std::string prepares;    ///< PREPARE name AS ..: the rest of the facts is what the named statement does
   std::string executes;    ///< EXECUTE name, also inside EXPLAIN ANALYZE and CREATE TABLE AS
   std::string deallocates; ///< DEALLOCATE name

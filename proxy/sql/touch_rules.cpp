@@ -177,6 +177,12 @@ bool has_writing_word(std::string_view text) {
   return words.any(text);
 }
 
+bool has_defining_word(std::string_view text) {
+  static const mention_scanner words(
+      {{"create", mention_bounds::whole_word}, {"alter", mention_bounds::whole_word}});
+  return words.any(text);
+}
+
 bool contains_folded(std::string_view text, std::string_view name) {
   const auto same = [](char a, char b) { return fold_ascii(a) == fold_ascii(b); };
   return std::search(text.begin(), text.end(), name.begin(), name.end(), same) != text.end();

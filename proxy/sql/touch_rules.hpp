@@ -49,6 +49,9 @@ bool runs_query_text(std::string_view function_name);
 /// comments included).
 bool has_writing_word(std::string_view text);
 
+/// CREATE or ALTER as whole words anywhere, strings and comments included.
+bool has_defining_word(std::string_view text);
+
 /// Occurs in the text, ASCII case folded.
 bool contains_folded(std::string_view text, std::string_view name);
 

@@ -86,6 +86,18 @@ class tree_reader {
 };
 
 /// Statements that define, maintain or announce something: they change no balance and look at none.
+/// Views, rules, triggers, functions, constraints, partitions, new names: what the catalog can lead through.
+bool defines_a_way(std::string_view name, const json::object& wrapper) {
+  if (name == "CreateTableAsStmt") {
+    const json::object* body = object_of(wrapper, name);
+    return body != nullptr && text_of(*body, "objtype") == "OBJECT_MATVIEW";
+  }
+  static constexpr std::array<std::string_view, 4> names = {"DefineStmt", "RenameStmt", "RuleStmt",
+                                                            "ViewStmt"};
+  return name.starts_with("Create") || name.starts_with("Alter") ||
+         std::find(names.begin(), names.end(), name) != names.end();
+}
+
 bool is_inert(std::string_view node) {
   static constexpr std::array<std::string_view, 6> prefixes = {"Alter", "Create", "Drop",
                                                                "Grant", "Define", "Comment"};
@@ -153,7 +165,8 @@ statement_facts tree_reader::read(const json::value& statement) {
   const json::object* wrapper = statement.if_object();
   if (wrapper == nullptr || wrapper->empty()) return {};
   const std::string_view name = wrapper->begin()->key();
-  if (is_inert(name)) return {};
+  facts_.defines = defines_a_way(name, *wrapper);
+  if (is_inert(name)) return std::move(facts_);
   static constexpr std::array<std::string_view, 5> dml = {"SelectStmt", "InsertStmt", "UpdateStmt",
                                                           "DeleteStmt", "MergeStmt"};
   if (std::find(dml.begin(), dml.end(), name) != dml.end()) facts_.kind = statement_kind::plain_dml;

@@ -56,6 +56,7 @@ text_verdict judge_unreadable(std::string_view text, mention_mask mentioned, con
   verdict.forgets_statements = (mentioned & mention::forget) != 0;
   verdict.reason = touch_reason::no_rule_matches;
   if ((mentioned & mention::can_touch) == 0) return verdict;
+  verdict.defines_a_way = has_defining_word(text);
   verdict.reason = touch_reason::unparsed;
   verdict.parse_error = label;
   verdict.name = label;

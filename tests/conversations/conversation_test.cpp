@@ -39,7 +39,8 @@ gate::session_kind kind_of(const conversation& script) {
 class player {
  public:
   explicit player(const conversation& script)
-      : engine_(gate::make_gate_rules(settings_for(script)), kind_of(script), counters_) {
+      : settings_(settings_for(script)),
+        engine_(gate::make_gate_rules(settings_), kind_of(script), counters_) {
     const std::string ready = message_from_text("ReadyForQuery I");
     server(ready);
     if (script.kind == "gated" && script.gate == "enforce") {
@@ -61,6 +62,20 @@ class player {
   void control_row(std::uint64_t writer) {
     gate::actions out;
     engine_.on_control_row(writer, out);
+    collect(out);
+    if (out.resume_client) offer_client();
+  }
+
+  void gated_also(const std::string& name) {
+    settings_.gate.tables.push_back({"", name, config::pin_on::any, {}});
+    auto rules = std::make_shared<gate::gate_rules>(*gate::make_gate_rules(settings_));
+    rules->generation = ++generation_;
+    engine_.use_rules(std::move(rules));
+  }
+
+  void catalog(bool current) {
+    gate::actions out;
+    engine_.on_catalog(current, out);
     collect(out);
     if (out.resume_client) offer_client();
   }
@@ -97,6 +112,8 @@ class player {
     if (out.close != gate::close_reason::none) closed = out.close;
   }
 
+  config::settings settings_;
+  std::uint64_t generation_ = 0;
   gate::statement_counters counters_;
   gate::session_engine engine_;
   std::string from_client_, from_server_;
@@ -132,10 +149,13 @@ void play(const conversation& script, feed how, unsigned seed) {
       peer.control_row(std::stoull(line.text));
       continue;
     }
+    if (line.what == who::gated_also || line.what == who::catalog) {
+      line.what == who::catalog ? peer.catalog(line.text == "current") : peer.gated_also(line.text);
+      continue;
+    }
     (line.what == who::to_server ? want_server : want_client) += line.bytes;
-    const bool last_of_block =
-        i + 1 == script.lines.size() || script.lines[i + 1].what == who::client_sends ||
-        script.lines[i + 1].what == who::server_sends || script.lines[i + 1].what == who::control_row;
+    const bool last_of_block = i + 1 == script.lines.size() || (script.lines[i + 1].what != who::to_server &&
+                                                                script.lines[i + 1].what != who::to_client);
     if (!last_of_block) continue;
     const std::string where = script.file + ":" + std::to_string(line.number) + " " + line.text;
     ASSERT_EQ(peer.to_server, want_server) << where << "\nto the server:\n"

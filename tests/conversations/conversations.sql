@@ -1,6 +1,7 @@
 -- What the conversation scripts speak of. 999 is an amount that a deferred constraint refuses at the end of the
 -- transaction.
 CREATE TABLE led (a int);
+CREATE TABLE other (a int);
 CREATE TABLE ledger_control (id int PRIMARY KEY, mode text);
 CREATE FUNCTION refuse_999() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

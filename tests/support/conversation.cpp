@@ -75,6 +75,14 @@ std::vector<conversation> read_conversations(const std::string& path) {
         now.lines.push_back({conversation_line::who::control_row, {}, line.substr(12), number});
         continue;
       }
+      if (line.rfind("gated also ", 0) == 0) {
+        now.lines.push_back({conversation_line::who::gated_also, {}, line.substr(11), number});
+        continue;
+      }
+      if (line == "catalog current" || line == "catalog unknown") {
+        now.lines.push_back({conversation_line::who::catalog, {}, line.substr(8), number});
+        continue;
+      }
       add_line(now, line, number);
     } catch (const std::exception& error) {
       throw std::runtime_error(path + ":" + std::to_string(number) + ": " + error.what() + ": " + line);

@@ -4,7 +4,9 @@
 //   S>P MESSAGE   the server sends            P>C MESSAGE   the proxy must send this to the client
 //   C=S MESSAGE   the client's, forwarded     S=C MESSAGE   the server's, forwarded
 //
-//   control row N  the control connection says that transaction N last wrote the control row
+//   control row N    the control connection says that transaction N last wrote the control row
+//   gated also NAME  the catalog was read: from now on the relation NAME touches as well
+//   catalog current  .. and the session may rely on it;  catalog unknown  it could not be read
 //
 // `case: a sentence` begins a case; `kind: gated|ungated|replication`, `gate: enforce|observe`, `in_band:
 // exclusive|deny`, `isolation: DEFAULT LEVEL` and `gate_held: yes` set it up (the last one says that somebody
@@ -21,7 +23,7 @@
 namespace ledgergate::test {
 
 struct conversation_line {
-  enum class who { client_sends, server_sends, to_server, to_client, control_row };
+  enum class who { client_sends, server_sends, to_server, to_client, control_row, gated_also, catalog };
   who what;
   std::string bytes; ///< the message, whole
   std::string text;  ///< as written

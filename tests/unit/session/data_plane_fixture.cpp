@@ -100,7 +100,8 @@ void DataPlane::start() {
   registry = std::make_unique<session::session_registry>(settings.limits.max_clients);
   services = std::make_unique<session::services>(session::services{
       std::make_shared<const config::settings>(settings), gate::make_gate_rules(settings), *resolver,
-      *registry, cancels, log, [](const session::control_row_handler& answer) { answer(std::nullopt); }});
+      *registry, cancels, log, [](const session::control_row_handler& answer) { answer(std::nullopt); },
+      [](const session::catalog_handler& answer) { answer(true); }});
   plane = std::make_unique<session::data_plane>(*services, metrics, 1);
   plane->start();
 }

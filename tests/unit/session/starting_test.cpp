@@ -113,8 +113,9 @@ TEST_F(Starting, AnUnreachableServerIs08006WithoutDetail) {
   // The stub's place is taken by a port where nobody listens.
   resolver =
       std::make_unique<net::name_resolver>(io, std::vector<net::place>{{"127.0.0.1", 1, ""}}, deadline);
-  services = std::make_unique<session::services>(session::services{
-      services->settings, services->rules, *resolver, *registry, cancels, log, services->read_control_row});
+  services = std::make_unique<session::services>(
+      session::services{services->settings, services->rules, *resolver, *registry, cancels, log,
+                        services->read_control_row, services->read_catalog});
   plane->stop();
   plane = std::make_unique<session::data_plane>(*services, metrics, 1);
   plane->start();

@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <utility>
+
+#include "proxy/gate/engine_core.hpp"
+
+namespace ledgergate::gate {
+
+bool engine_core::names_doubtful() const {
+  return redefiners_in_flight_ > 0 && keeps(gate_rule::doubt_redefined_names);
+}
+
+std::shared_ptr<const prepared_text> engine_core::kept_text(std::string_view text) const {
+  if (text.size() > max_kept_text_bytes) return nullptr;
+  return std::make_shared<const prepared_text>(prepared_text{std::string(text), reading_});
+}
+
+/// A class that other rules gave. Without its text nothing is known but what the server does with it.
+statement_class engine_core::judged_again(const statement_class& old) const {
+  statement_class fresh = old;
+  if (old.source == nullptr && old.control != sql::control_kind::none) {
+    // Transaction control leads nowhere, whatever the rules.
+  } else if (old.source == nullptr) {
+    fresh.touch = std::max(old.touch, sql::touch_kind::touch);
+    if (old.touch == sql::touch_kind::none) fresh.reason = sql::touch_reason::unparsed;
+  } else {
+    const sql::text_verdict verdict = rules_->classifier->classify(old.source->text, old.source->reading);
+    if (old.prepare_index < 0) {
+      fresh = class_of(verdict);
+      fresh.control = old.control;
+    } else if (static_cast<std::size_t>(old.prepare_index) < verdict.prepares.size()) {
+      fresh.touch = verdict.prepares[static_cast<std::size_t>(old.prepare_index)].touch;
+    }
+    fresh.source = old.source;
+    fresh.prepare_index = old.prepare_index;
+  }
+  fresh.generation = rules_->generation;
+  return fresh;
+}
+
+void engine_core::judge_again(std::string_view name) {
+  named_statement* const known = names_.entry(name);
+  if (known == nullptr) return;
+  const auto refresh = [this](statement_class& statement) {
+    if (statement.generation != rules_->generation) statement = judged_again(statement);
+  };
+  if (known->current) refresh(*known->current);
+  for (named_statement::parse& parse : known->pending)
+    refresh(parse.statement);
+}
+
+statement_class engine_core::with_sql_names(statement_class statement) {
+  if (statement.sql_names == nullptr || !keeps(gate_rule::touch_by_statement_name)) return statement;
+  for (const std::string& name : statement.sql_names->executes) {
+    // Only DML can be prepared by SQL, so EXECUTE of something that executes again fails on the server: not
+    // followed further.
+    judge_again(name);
+    const auto target = names_.find(name, 0);
+    const bool known = target && !names_doubtful() && target->sql_names == nullptr;
+    const statement_class executed = known ? *target : unknown_statement();
+    if (executed.touch > statement.touch) {
+      statement.touch = executed.touch;
+      statement.reason = executed.reason;
+    }
+    if (executed.isolation != sql::isolation_mention::none)
+      statement.isolation = sql::isolation_mention::doubt;
+    statement.drops_session_locks = statement.drops_session_locks || executed.drops_session_locks;
+  }
+  return statement;
+}
+
+statement_class engine_core::class_of_statement(std::string_view name) {
+  judge_again(name);
+  const unsigned batch = batch_.open ? batch_serial_ : 0;
+  if (const auto parsed = names_.parsed_in(name, batch)) return with_sql_names(*parsed);
+  const bool doubtful = names_doubtful() && !name.empty();
+  if (const auto known = names_.find(name, batch); known && !doubtful) return with_sql_names(*known);
+  return unknown_statement();
+}
+
+/// Between a definition that may lead to the ledger and the next reading of the catalog nobody can say what a
+/// statement leads to.
+void engine_core::doubt(statement_class& statement) const {
+  if (!catalog_doubted_ || statement.touch != sql::touch_kind::none) return;
+  if (statement.control != sql::control_kind::none) return;
+  statement.touch = sql::touch_kind::touch;
+  statement.reason = sql::touch_reason::new_definition;
+}
+
+void engine_core::doubt(sql::text_verdict& verdict, std::string_view text) const {
+  if (!catalog_doubted_ || verdict.touch != sql::touch_kind::none) return;
+  if (sql::single_control_statement(text) != sql::control_kind::none) return;
+  verdict.touch = sql::touch_kind::touch;
+  verdict.reason = sql::touch_reason::new_definition;
+  if (verdict.shape == sql::text_shape::unknown && text.find(';') != std::string_view::npos)
+    verdict.has_transaction_control = true; // not read: it may end the transaction
+}
+
+void engine_core::mark_definition(expected_reply& entry, bool defines) {
+  entry.defines_a_way = defines;
+  if (defines && keeps(gate_rule::doubt_new_definitions) && rules_->mode == config::gate_mode::enforce)
+    catalog_doubted_ = true;
+}
+
+/// The session is idle behind a definition: the client is told so when the catalog has been read again.
+/// Whether its ReadyForQuery has to wait.
+bool engine_core::wait_for_catalog() {
+  if (!catalog_doubted_ || !only_releases_outstanding() || batch_.open || client_rest_ > 0) return false;
+  out_->refresh_catalog = true;
+  wait_ = wait_for::catalog;
+  return true;
+}
+
+void engine_core::on_catalog(bool current, actions& out) {
+  out_ = &out;
+  if (current) catalog_doubted_ = false;
+  if (wait_ != wait_for::catalog) return;
+  wait_ = wait_for::nothing;
+  out.resume_client = true;
+  if (hold_.releasing == 0) release_ready();
+}
+
+} // namespace ledgergate::gate
