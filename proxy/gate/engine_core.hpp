@@ -91,7 +91,8 @@ class engine_core {
     pin_strength strength = pin_strength::none;
     bool in_batch = false; ///< in front of a Bind: on failure the rest of the batch is dropped
     bool failed = false;
-    std::string error; ///< the first ErrorResponse, whole
+    bool doubtful = false; ///< the call that failed may have taken its lock all the same
+    std::string error;     ///< the first ErrorResponse, whole
   };
 
   // engine_client.cpp
@@ -112,6 +113,8 @@ class engine_core {
   simple_situation situation_of(const sql::text_verdict& verdict, bool function_call) const;
   void push_query(const sql::text_verdict& verdict, std::string_view text);
   void mark_redefiner(expected_reply& entry, const sql::text_verdict* names);
+  void mark_under_hold(expected_reply& entry);
+  void forget_under_hold();
   void mark_hold_dropper(expected_reply& entry, bool drops);
   bool pin_what_the_hold_covers(const sql::text_verdict& verdict, sql::control_kind control);
   fate back_hold_with_pin(pin_strength strength, bool control_inside);
@@ -164,8 +167,10 @@ class engine_core {
   // engine_pins.cpp
   void inject_function_call_pin(pin_strength strength);
   void inject_transaction_calls(pin_strength strength);
+  void inject_pin_for_prepare(pin_strength strength);
   void pin_succeeded(pin_strength strength, pin_shape shape);
   void hold_dropped();
+  static bool may_have_locked(pin_strength strength, std::string_view sqlstate);
   void inject_batch_pin(pin_strength strength, bool session_lock);
   void inject_as_extended(pin_strength strength, std::string_view text);
   void inject_envelope(pin_strength strength, bool in_batch);
@@ -213,6 +218,7 @@ class engine_core {
   fate mismatch();
 
   bool idle() const;
+  bool failed_for_sure() const { return status_ == 'E' && droppers_in_flight_ == 0; }
   bool only_releases_outstanding() const;
   bool base_known() const;
   bool leftovers_only(std::size_t count) const;
@@ -263,6 +269,7 @@ class engine_core {
       pin_strength::none; ///< transaction-level, its success was seen in this transaction
   pin_strength under_hold_ =
       pin_strength::none; ///< a touch of this transaction may be covered by a session-level hold alone
+  pin_strength next_under_hold_ = pin_strength::none; ///< the same of the message that is about to be sent
   bool pin_error_sent_ =
       false; ///< a FunctionCall pin failed: the error of the message behind it is not the client's
   bool copy_in_open_ = false; ///< COPY FROM STDIN or START_REPLICATION awaits the client's data

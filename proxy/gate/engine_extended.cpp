@@ -84,7 +84,7 @@ engine_core::fate engine_core::on_bind(const frame& message) {
   if (decided != fate::forward) return decided;
   if (bind) portals_.bind(bind->portal, statement);
   batch_.bound = true;
-  queue_.push(reply_kind::bind, reply_owner::client);
+  mark_under_hold(queue_.push(reply_kind::bind, reply_owner::client));
   return fate::forward;
 }
 
@@ -112,6 +112,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   if (entry.may_drop_pin) ++droppers_in_flight_;
   mark_hold_dropper(entry, statement.drops_session_locks || statement.control_unknown);
   mark_definition(entry, statement.defines_a_way);
+  mark_under_hold(entry);
   mark_redefiner(entry, entry.sql_names.get());
   if (entry.redefines_names) ++batch_serial_; // what was parsed before it may mean something else behind it
   after_execute(statement);
@@ -180,7 +181,7 @@ void engine_core::back_hold_in_batch(const statement_class& statement, const bat
       (now.in_block() || (statement.plain_dml && !statement.may_commit_inside)))
     inject_batch_pin(strength, false);
   else
-    under_hold_ = std::max(under_hold_, strength);
+    next_under_hold_ = strength;
 }
 
 /// The same for a statement that touches nothing, behind touches that only a hold covers.
@@ -240,6 +241,7 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
   case pin_plan::envelope_from_failed:
   case pin_plan::prove_with_session:
   case pin_plan::run_first_statement:
+  case pin_plan::pin_for_prepare:
   case pin_plan::wait_idle: break;
   }
   return fate::forward;
@@ -250,6 +252,7 @@ batch_situation engine_core::situation_of(const statement_class& statement) cons
   batch_situation now;
   now.base_known = base_known();
   now.base_status = status_;
+  now.failed_for_sure = failed_for_sure();
   now.begin_in_batch = batch_.begin;
   now.end_in_batch = batch_.end;
   now.bound_in_batch = batch_.bound;

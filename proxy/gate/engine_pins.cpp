@@ -81,6 +81,19 @@ void engine_core::inject_transaction_calls(pin_strength strength) {
   note_pin(note::kind::pin_injected, pin_shape::function_call);
 }
 
+/// F12: a prepared transaction keeps transaction-level locks and refuses beside session-level ones.
+void engine_core::inject_pin_for_prepare(pin_strength strength) {
+  inject_transaction_calls(
+      std::max(strength, hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared));
+  if (hold_.any()) inject_release();
+}
+
+/// A lock call failed with this code: whether the lock may have been taken all the same, by a call in front
+/// of the one that failed, or because a cancel or lock_timeout came just when it was granted.
+bool engine_core::may_have_locked(pin_strength strength, std::string_view sqlstate) {
+  return strength == pin_strength::exclusive || (sqlstate != "40P01" && sqlstate != "25P02");
+}
+
 /// Its success was seen, at transaction level.
 void engine_core::pin_succeeded(pin_strength strength, pin_shape shape) {
   pin_known_ = std::max(pin_known_, strength);
@@ -192,7 +205,7 @@ void engine_core::finish_envelope() {
     note_pin(note::kind::pin_held, pin_shape::envelope);
     return;
   }
-  hold_.doubtful(envelope_.strength);
+  if (envelope_.doubtful) hold_.doubtful(envelope_.strength);
   answer_failed_envelope();
 }
 

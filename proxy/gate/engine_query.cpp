@@ -91,20 +91,12 @@ engine_core::fate engine_core::on_query(const frame& message) {
     wait_ = wait_for::idle;
     return fate::hold;
   }
-  if (control == sql::control_kind::prepare_transaction) {
+  if (verdict.touch == sql::touch_kind::none && verdict.prepares_transaction && hold_.any()) {
     if (!idle()) {
       wait_ = wait_for::idle;
       return fate::hold;
     }
-    // F12: a prepared transaction keeps transaction-level locks and refuses beside session-level ones.
-    if (status_ == 'T') {
-      const lock_messages& locks =
-          rules_->messages.of(hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
-      inject_calls(locks.transaction_calls, locks.transaction_call_count, reply_purpose::pin,
-                   hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
-      ++pins_in_flight_;
-      inject_release();
-    }
+    if (status_ == 'T') inject_pin_for_prepare(pin_strength::none);
   }
   const bool certain = idle() && !batch_.open;
   push_query(verdict, text);
@@ -133,6 +125,7 @@ void engine_core::push_query(const sql::text_verdict& verdict, std::string_view 
   mark_redefiner(entry, &verdict);
   mark_hold_dropper(entry, verdict.drops_session_locks);
   mark_definition(entry, verdict.defines_a_way);
+  mark_under_hold(entry);
   batch_ = {};
   unnamed_closed_behind_ = true;
   owed_close_unnamed_ = false; // a simple query drops the unnamed statement by itself
@@ -152,13 +145,26 @@ void engine_core::mark_hold_dropper(expected_reply& entry, bool drops) {
   if (entry.drops_holds) ++hold_.droppers_in_flight;
 }
 
+void engine_core::mark_under_hold(expected_reply& entry) {
+  entry.under_hold = std::exchange(next_under_hold_, pin_strength::none);
+  under_hold_ = std::max(under_hold_, entry.under_hold);
+}
+
+/// A transaction is over: what is still in flight belongs to later ones.
+void engine_core::forget_under_hold() {
+  if (under_hold_ == pin_strength::none) return;
+  under_hold_ = pin_strength::none;
+  for (std::size_t i = 0; i < queue_.size(); ++i)
+    under_hold_ = std::max(under_hold_, queue_.at(i).under_hold);
+}
+
 /// A touch that a session-level hold covers. The client may drop session-level locks at any time, so the
 /// transaction takes the lock as well, at once where that is possible in the same write.
 engine_core::fate engine_core::back_hold_with_pin(pin_strength strength, bool control_inside) {
   if (!keeps(gate_rule::own_lock_under_hold)) return fate::forward;
   const bool certain = status_ == 'T' && idle() && !batch_.open && kind_ == session_kind::gated;
   if (!certain || control_inside || level_ == isolation_level::exempt) {
-    under_hold_ = std::max(under_hold_, strength);
+    next_under_hold_ = strength;
     return fate::forward;
   }
   inject_transaction_calls(strength);
@@ -207,6 +213,7 @@ engine_core::fate engine_core::on_function_call(const frame& message) {
   expected_reply& entry = queue_.push(reply_kind::function_call, reply_owner::client);
   entry.sync_on_skip = batch_.open && verdict.touch != sql::touch_kind::none;
   mark_hold_dropper(entry, drops_session_locks(oid));
+  mark_under_hold(entry);
   batch_ = {};
   return fate::forward;
 }
@@ -220,9 +227,10 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
     return fate::discard;
   }
   const bool control = verdict.has_transaction_control && keeps(gate_rule::hold_for_control_text);
-  if (pin_covers(strength) && !control) return fate::forward;
+  if (pin_covers(strength) && !control && !verdict.prepares_transaction) return fate::forward;
   // A hold survives whatever the text does, unless the text itself drops session-level locks.
-  if (hold_covers(strength) && !verdict.drops_session_locks) return back_hold_with_pin(strength, control);
+  if (hold_covers(strength) && !verdict.drops_session_locks && !verdict.prepares_transaction)
+    return back_hold_with_pin(strength, control);
 
   const simple_situation now = situation_of(verdict, function_call);
   const pin_plan plan = plan_simple(now);
@@ -244,6 +252,7 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   case pin_plan::function_call: inject_function_call_pin(strength); return fate::forward;
   case pin_plan::in_batch:
   case pin_plan::in_batch_with_session: inject_batch_pin(strength, true); return fate::forward;
+  case pin_plan::pin_for_prepare: inject_pin_for_prepare(strength); return fate::forward;
   case pin_plan::as_extended: inject_as_extended(strength, text); return fate::discard;
   case pin_plan::envelope: inject_envelope(strength, false); return fate::hold;
   case pin_plan::envelope_from_failed:
@@ -266,9 +275,13 @@ simple_situation engine_core::situation_of(const sql::text_verdict& verdict, boo
   now.function_call = function_call;
   now.replication = kind_ == session_kind::replication;
   now.status = status_;
+  now.failed_for_sure = failed_for_sure();
+  now.held = hold_covers(strength_of(verdict.touch));
   now.shape = inner_commit ? sql::text_shape::plain_dml : verdict.shape;
   now.has_transaction_control = verdict.has_transaction_control && keeps(gate_rule::hold_for_control_text);
   now.drops_session_locks = verdict.drops_session_locks;
+  now.prepares_transaction = verdict.prepares_transaction;
+  now.only_prepares_at_its_end = verdict.only_prepares_at_its_end;
   now.first = verdict.first;
   now.first_ran = first_ran_;
   now.may_wait = !copy_in_open_;

@@ -110,14 +110,16 @@ engine_core::fate engine_core::on_error(const frame& message) {
       decided = fate::discard;
     }
     break;
-  case reply_purpose::hold_with_pin: hold_.doubtful(entry.strength); [[fallthrough]];
+  case reply_purpose::hold_with_pin:
+    if (may_have_locked(entry.strength, sqlstate)) hold_.doubtful(entry.strength);
+    [[fallthrough]];
   case reply_purpose::pin:
     if (entry.kind == reply_kind::function_call) {
       decided = pin_error_sent_ ? fate::discard : fate::forward;
       if (!pin_error_sent_) note_pin(note::kind::pin_failed, pin_shape::function_call, sqlstate);
       pin_error_sent_ = true;
     } else if (entry.kind == reply_kind::pin_batch) {
-      if (entry.session_lock) hold_.doubtful(entry.strength);
+      if (entry.session_lock && may_have_locked(entry.strength, sqlstate)) hold_.doubtful(entry.strength);
       note_pin(note::kind::pin_failed, pin_shape::in_batch, sqlstate);
     } else {
       if (entry.step < as_extended_client_parse)
@@ -128,7 +130,9 @@ engine_core::fate engine_core::on_error(const frame& message) {
     break;
   case reply_purpose::learn_default:
   case reply_purpose::fail_again: decided = fate::discard; break;
-  case reply_purpose::prove_hold: hold_.doubtful(entry.strength); [[fallthrough]];
+  case reply_purpose::prove_hold:
+    if (may_have_locked(entry.strength, sqlstate)) hold_.doubtful(entry.strength);
+    [[fallthrough]];
   case reply_purpose::examine_level:
   case reply_purpose::examine_read_only:
   case reply_purpose::prove_pin:
@@ -137,6 +141,8 @@ engine_core::fate engine_core::on_error(const frame& message) {
   case reply_purpose::run_first:
   case reply_purpose::hold_acquire:
     if (!envelope_.failed) {
+      envelope_.doubtful =
+          entry.purpose == reply_purpose::hold_acquire && may_have_locked(entry.strength, sqlstate);
       envelope_.error.assign(1, message.tag);
       envelope_.error.append(message.body.data() - 4, 4);
       envelope_.error.append(message.body);
@@ -183,8 +189,7 @@ void engine_core::fail_batch(bool pin_failed) {
     expected_reply& entry = queue_.front();
     if (entry.kind == reply_kind::parse) names_.abandoned(entry.statement);
     if (entry.kind == reply_kind::pin_batch) {
-      --pins_in_flight_;
-      if (entry.session_lock) hold_.doubtful(entry.strength);
+      --pins_in_flight_; // one that was skipped took nothing
     }
     if (entry.purpose == reply_purpose::hold_release) {
       --hold_.releasing;

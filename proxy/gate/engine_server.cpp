@@ -172,10 +172,10 @@ engine_core::fate engine_core::on_ready_for_query(const frame& message) {
   }
   if (status_ == 'I') {
     pin_known_ = pin_strength::none;
+    forget_under_hold();
     const bool session_idle = idle() && !batch_.open;
     if (session_idle) {
       savepoint_maybe_ = false;
-      under_hold_ = pin_strength::none;
       portals_.clear(); // not at an earlier ReadyForQuery: portals of messages on their way are still to come
     }
     forget_level(session_idle);

@@ -33,7 +33,7 @@ pin_plan plan_inside_batch(const simple_situation& now) {
 }
 
 pin_plan plan_in_block(const simple_situation& now) {
-  const bool control = now.has_transaction_control;
+  const bool control = now.has_transaction_control && !now.only_prepares_at_its_end;
   // Nothing can hold the lock through a text that gives it back and goes on.
   if (control && now.drops_session_locks) return pin_plan::refuse;
   if (now.replication) return pin_plan::envelope;
@@ -51,7 +51,9 @@ pin_plan plan_in_block(const simple_situation& now) {
   }
   // A pin of the transaction would end with the text's own COMMIT or ROLLBACK TO; a session-level hold does
   // not.
-  return control ? pin_plan::envelope : pin_plan::function_call;
+  if (control) return pin_plan::envelope;
+  // F12: a prepared transaction must own its lock, and refuses beside a session-level one.
+  return now.only_prepares_at_its_end ? pin_plan::pin_for_prepare : pin_plan::function_call;
 }
 
 // F16: no lock call runs here. The statement fails by itself, unless its text first leaves the failed
@@ -65,8 +67,9 @@ pin_plan plan_in_failed(const simple_situation& now) {
 pin_plan plan_in_autocommit(const simple_situation& now) {
   const bool plain = now.shape == sql::text_shape::plain_dml && !now.has_transaction_control;
   // At a higher level by default the lock must be granted before the snapshot exists.
-  if (plain && !now.function_call && !now.replication && now.default_level == isolation_level::low)
-    return pin_plan::as_extended;
+  const bool early_enough = now.default_level == isolation_level::low || now.held;
+  if (plain && !now.function_call && !now.replication && early_enough) return pin_plan::as_extended;
+  if (plain && now.drops_session_locks && !now.replication && !now.function_call) return pin_plan::envelope;
   return now.drops_session_locks ? pin_plan::refuse : pin_plan::envelope;
 }
 
@@ -77,6 +80,11 @@ bool waits(pin_plan plan) {
 }
 
 pin_plan plan_simple(const simple_situation& now) {
+  if (now.failed_for_sure && plan_in_failed(now) == pin_plan::forward) return pin_plan::forward;
+  // Where the prepared transaction cannot be given a lock of its own the text is refused before anything
+  // runs.
+  const bool can_own = now.only_prepares_at_its_end && now.status == 'T' && !now.replication;
+  if (now.prepares_transaction && !can_own && !now.replies_outstanding) return pin_plan::refuse;
   if (now.batch_open) return plan_inside_batch(now);
   if (now.replies_outstanding) return now.may_wait ? pin_plan::wait_idle : pin_plan::forward;
   switch (now.status) {
@@ -88,7 +96,8 @@ pin_plan plan_simple(const simple_situation& now) {
 
 pin_plan plan_batch(const batch_situation& now) {
   const bool touched_base = now.begin_in_batch || now.end_in_batch;
-  if (now.base_known && now.base_status == 'E' && !touched_base) return pin_plan::forward;
+  if (now.failed_for_sure || (now.base_known && now.base_status == 'E' && !touched_base))
+    return pin_plan::forward;
   const bool implicit_low = now.default_level == isolation_level::low;
   if (!now.base_known && !(implicit_low && now.block_level == isolation_level::low))
     return pin_plan::wait_base;

@@ -23,6 +23,7 @@ enum class pin_plan : std::uint8_t {
   prove_with_session,    ///< the same, and a session-level lock for a text that ends the transaction
   wait_idle,             ///< the state is only predicted: hold the message until every reply is in
   wait_base,             ///< the state before this batch is only predicted: hold until it is known
+  pin_for_prepare,       ///< the transaction's own lock in place of any hold (F12)
   refuse,                ///< cannot be pinned in this place: answered with an error
 };
 
@@ -37,9 +38,13 @@ struct simple_situation {
   bool function_call = false;       ///< the client's own FunctionCall
   bool replication = false;         ///< neither FunctionCall nor the extended protocol exists here
   char status = 'I';                ///< letter of the last ReadyForQuery
+  bool failed_for_sure = false;     ///< the transaction has failed, and nothing in flight can end it
+  bool held = false;                ///< a session-level hold is there already
   sql::text_shape shape = sql::text_shape::unknown;
   bool has_transaction_control = false;
   bool drops_session_locks = false;
+  bool prepares_transaction = false;     ///< PREPARE TRANSACTION stands in the text
+  bool only_prepares_at_its_end = false; ///< .. as its last statement, and no other transaction control does
   sql::control_kind first = sql::control_kind::none; ///< the first statement of the text
   bool first_ran = false;                            ///< run_first_statement was carried out for this message
   bool may_wait = true; ///< false while COPY data is expected: waiting would never end
@@ -50,11 +55,12 @@ pin_plan plan_simple(const simple_situation&);
 
 /// A Bind or Execute that needs a pin it does not have.
 struct batch_situation {
-  bool base_known = true;      ///< every reply to what was sent before this batch is in
-  char base_status = 'I';      ///< valid when base_known
-  bool begin_in_batch = false; ///< BEGIN was executed earlier in this batch
-  bool end_in_batch = false;   ///< COMMIT, ROLLBACK or something unknown was executed earlier in this batch
-  bool bound_in_batch = false; ///< anything was bound or executed earlier in this batch
+  bool base_known = true;       ///< every reply to what was sent before this batch is in
+  char base_status = 'I';       ///< valid when base_known
+  bool failed_for_sure = false; ///< the transaction has failed, and nothing sent since can end it
+  bool begin_in_batch = false;  ///< BEGIN was executed earlier in this batch
+  bool end_in_batch = false;    ///< COMMIT, ROLLBACK or something unknown was executed earlier in this batch
+  bool bound_in_batch = false;  ///< anything was bound or executed earlier in this batch
   bool savepoint_possible = false;
   bool plain_dml = true;
   bool may_commit_inside = false;

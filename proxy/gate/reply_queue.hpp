@@ -61,7 +61,8 @@ struct expected_reply {
   bool may_drop_pin = false; ///< may end the transaction or roll back to a savepoint
   bool redefines_names =
       false; ///< PREPARE, DEALLOCATE or DISCARD by SQL: until it is answered no name means what it did
-  bool drops_holds = false;   ///< session-level locks taken before it may be gone behind it, even if it fails
+  bool drops_holds = false; ///< session-level locks taken before it may be gone behind it, even if it fails
+  pin_strength under_hold = pin_strength::none; ///< touches, and a session-level hold alone may cover it
   bool defines_a_way = false; ///< may open a new way to the ledger when its transaction commits
   bool failed = false;        ///< its ErrorResponse was seen
   bool drop_error = false;    ///< the client already has the pin's error in its place

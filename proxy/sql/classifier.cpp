@@ -94,11 +94,26 @@ void add_facts(text_verdict& verdict, statement_facts& facts, touch_kind touch, 
   if (!facts.deallocates.empty()) verdict.deallocates.push_back(std::move(facts.deallocates));
 }
 
+void note_prepared_transaction(text_verdict& verdict, const std::vector<statement_facts>& statements) {
+  const auto prepares = [](const statement_facts& facts) {
+    return facts.control == control_kind::prepare_transaction;
+  };
+  const auto is_control = [](const statement_facts& facts) {
+    return facts.control != control_kind::none && facts.control != control_kind::set_transaction;
+  };
+  verdict.prepares_transaction = std::any_of(statements.begin(), statements.end(), prepares);
+  verdict.only_prepares_at_its_end =
+      prepares(statements.back()) && std::count_if(statements.begin(), statements.end(), is_control) == 1;
+}
+
 text_verdict judge_text(std::vector<statement_facts> statements, const gated_names& names) {
   text_verdict verdict;
   judgement strongest;
   verdict.shape = shape_of(statements);
-  if (!statements.empty()) verdict.first = statements.front().control;
+  if (!statements.empty()) {
+    verdict.first = statements.front().control;
+    note_prepared_transaction(verdict, statements);
+  }
   for (statement_facts& facts : statements) {
     judgement judged = judge(facts, names);
     add_facts(verdict, facts, judged.touch, names);

@@ -83,6 +83,8 @@ struct text_verdict {
   text_shape shape = text_shape::unknown;
   bool has_transaction_control = false;    ///< any control_kind but set_transaction, anywhere in the text
   control_kind first = control_kind::none; ///< what the first statement is, when it is transaction control
+  bool prepares_transaction = false;       ///< PREPARE TRANSACTION is among the statements
+  bool only_prepares_at_its_end = false;   ///< .. as the last one, and no other transaction control is
   /// DISCARD ALL, pg_advisory_unlock_all, pg_advisory_unlock_shared, also named inside a DO block: a
   /// session-level hold may be gone after it.
   bool drops_session_locks = false;
