@@ -33,7 +33,7 @@ std::size_t engine_core::on_client_bytes(std::string_view bytes, actions& out) {
       taken += size;
       continue;
     }
-    if (wait_ == wait_for::nothing && copy_in_open_ && !release_overdue_) {
+    if (wait_ == wait_for::nothing && copy_in_open_) {
       if (const std::size_t run = run_bytes(view, frontend::copy_data, frontend::copy_data); run > 0) {
         out.to_server.forward(view.substr(0, run));
         taken += run;
@@ -134,9 +134,7 @@ engine_core::fate engine_core::on_client_frame(const frame& message) {
     return fate::forward;
   }
   if (discard_to_sync_ && message.tag != frontend::sync) return fate::discard;
-  if (release_overdue_ && !may_wait_for_release(message.tag)) release_overdue_ = false;
-  if (release_overdue_) {
-    // A client that pipelines without end would keep its hold without end.
+  if (must_wait_for_release(message.tag)) {
     wait_ = wait_for::idle;
     return fate::hold;
   }
@@ -161,11 +159,11 @@ engine_core::fate engine_core::on_client_frame(const frame& message) {
   }
 }
 
-// Waiting ends by itself only when everything sent will be answered without more from the client.
-bool engine_core::may_wait_for_release(char tag) const {
-  const bool copy_data =
-      tag == frontend::copy_data || tag == frontend::copy_done || tag == frontend::copy_fail;
-  return !copy_data && !copy_in_open_ && !batch_.open && !skipping_ && !idle() && hold_.any();
+/// A hold ends with its transaction: nothing is sent ahead into the next one, which would keep it (G4).
+/// Waiting ends by itself only when everything sent will be answered without more from the client.
+bool engine_core::must_wait_for_release(char tag) const {
+  if (!hold_.any() || batch_.open || skipping_ || copy_in_open_ || part_of_copy(tag) || idle()) return false;
+  return status_ == 'I' || droppers_in_flight_ > 0;
 }
 
 engine_core::fate engine_core::on_startup_client_frame(const frame& message) {

@@ -102,7 +102,7 @@ class engine_core {
   std::size_t client_front_bytes(char tag, std::size_t total) const;
   fate on_client_frame(const frame& message);
   fate on_startup_client_frame(const frame& message);
-  bool may_wait_for_release(char tag) const;
+  bool must_wait_for_release(char tag) const;
   fate on_copy_end();
 
   // engine_query.cpp
@@ -277,8 +277,6 @@ class engine_core {
       false; ///< a simple query sent as extended failed: the unnamed statement is still there
   unsigned ready_held_ =
       0; ///< ReadyForQuery messages of the client that wait for a release or for the catalog
-  bool release_overdue_ =
-      false; ///< the transaction of a hold is over, but replies of pipelined messages are still to come
   bool release_set_failed_ = false; ///< a call of the set of release calls that is being answered failed
   unsigned release_tries_ = 0;
   bool catalog_doubted_ = false; ///< something was defined and the catalog was not read since

@@ -272,7 +272,8 @@ engine_core::fate engine_core::inject_give_up_hold_for_prepare() {
     return fate::hold;
   }
   if (status_ != 'T' || batch_.end) return fate::forward;
-  inject_batch_pin(hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared, false);
+  const pin_strength touched = std::max(under_hold_, pin_known_);
+  if (touched != pin_strength::none) inject_batch_pin(touched, false);
   inject_release();
   return fate::forward;
 }

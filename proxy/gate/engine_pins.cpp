@@ -82,9 +82,10 @@ void engine_core::inject_transaction_calls(pin_strength strength) {
 }
 
 /// F12: a prepared transaction keeps transaction-level locks and refuses beside session-level ones.
+// The hold may be left from an earlier transaction: what counts is what this one touched.
 void engine_core::inject_pin_for_prepare(pin_strength strength) {
-  inject_transaction_calls(
-      std::max(strength, hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared));
+  strength = std::max({strength, under_hold_, pin_known_});
+  if (strength != pin_strength::none) inject_transaction_calls(strength);
   if (hold_.any()) inject_release();
 }
 
@@ -245,7 +246,6 @@ void engine_core::inject_release() {
   give_back(rules_->messages.exclusive, hold_.exclusive + hold_.doubtful_exclusive, pin_strength::exclusive);
   hold_.shared = hold_.exclusive = hold_.doubtful_shared = hold_.doubtful_exclusive = 0;
   hold_.maybe_lost = false;
-  release_overdue_ = false;
   ++release_tries_;
 }
 

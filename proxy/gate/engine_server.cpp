@@ -226,8 +226,6 @@ engine_core::fate engine_core::finish_client_ready(char status) {
     inject_release();
     ++ready_held_;
     return fate::discard;
-  } else if (hold_.any()) {
-    release_overdue_ = true;
   }
   if (!catalog) return fate::forward;
   ++ready_held_;
