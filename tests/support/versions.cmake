@@ -27,6 +27,7 @@ function(lg_server_test)
     add_test(NAME ${name} COMMAND ${arg_COMMAND})
     set_tests_properties(${name} PROPERTIES
       LABELS "pg;${label}" TIMEOUT ${arg_TIMEOUT}
-      ENVIRONMENT "${arg_ENVIRONMENT};LEDGERGATE_PG_BINDIR=${CMAKE_MATCH_2}")
+      ENVIRONMENT "${arg_ENVIRONMENT};LEDGERGATE_PG_BINDIR=${CMAKE_MATCH_2}"
+      ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${CMAKE_MATCH_2}")   # psql, pg_dump and pgbench of that major
   endforeach()
 endfunction()
