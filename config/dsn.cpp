@@ -1,7 +1,9 @@
 #include "config/dsn.hpp"
 
+#include <charconv>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <libpq-fe.h>
@@ -47,6 +49,22 @@ std::string without_secrets(std::string message, const std::string& dsn) {
   return message.replace(first, last - first + 1, "(hidden)");
 }
 
+/// libpq looks at a port only when it connects. Several, or empty ones that mean the default, are separated
+/// by commas.
+bool are_ports(std::string_view ports) {
+  for (;;) {
+    const auto comma = ports.find(',');
+    const std::string_view one = ports.substr(0, comma);
+    unsigned port = 0;
+    const auto [end, failure] = std::from_chars(one.data(), one.data() + one.size(), port);
+    const bool is_port =
+        failure == std::errc{} && end == one.data() + one.size() && port >= 1 && port <= 65535;
+    if (!one.empty() && !is_port) return false;
+    if (comma == std::string_view::npos) return true;
+    ports.remove_prefix(comma + 1);
+  }
+}
+
 } // namespace
 
 dsn_result parse_dsn(const std::string& dsn) {
@@ -63,7 +81,9 @@ dsn_result parse_dsn(const std::string& dsn) {
     const bool secret = is_secret(*option);
     has_secret = has_secret || secret;
     append_option(rebuilt, option->keyword, secret ? "***" : option->val);
-    if (std::string_view{option->keyword} == "dbname") facts.database = option->val;
+    const std::string_view keyword = option->keyword;
+    if (keyword == "dbname") facts.database = option->val;
+    if (keyword == "port" && !are_ports(option->val)) return dsn_error{"port must be from 1 to 65535"};
   }
   facts.redacted = has_secret ? std::move(rebuilt) : dsn;
   return facts;

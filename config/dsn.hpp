@@ -15,8 +15,8 @@ struct dsn_facts {
                         ///< `***` for it
 };
 
-/// libpq's reason in English. Parts of the string that libpq quotes are left out where they may be part of a
-/// password.
+/// libpq's reason in English, or ours for a port, which libpq reads only when it connects. Parts of the
+/// string that libpq quotes are left out where they may be part of a password.
 struct dsn_error {
   std::string message;
 };

@@ -73,10 +73,14 @@ class Counts:
 
 
 class WireTap:
-    """`with WireTap(server_endpoint) as tap:` then connect to `tap.endpoint`."""
+    """`with WireTap(server_endpoint) as tap:` then connect to `tap.endpoint`.
 
-    def __init__(self, server):
+    `before(direction, data)` is called with what is about to be passed on, and may hold it up by not returning.
+    """
+
+    def __init__(self, server, before=None):
         self.server = server
+        self.before = before
         self.connections = []
 
     def __enter__(self):
@@ -127,14 +131,17 @@ class WireTap:
             self.connections.append(connection)
             self.sockets += [client, server]
             for name, source, target in ((SERVER_BOUND, client, server), (CLIENT_BOUND, server, client)):
-                thread = threading.Thread(target=_pump, args=(connection, name, source, target), daemon=True)
+                arguments = (connection, name, source, target, self.before)
+                thread = threading.Thread(target=_pump, args=arguments, daemon=True)
                 self.threads.append(thread)
                 thread.start()
 
 
-def _pump(connection, name, source, target):
+def _pump(connection, name, source, target, before):
     try:
         while data := source.recv(1 << 16):
+            if before is not None:
+                before(name, data)
             connection.note(name, data)
             target.sendall(data)
         target.shutdown(socket.SHUT_WR)

@@ -2,11 +2,14 @@
 
 import pytest
 
+from breakpoints import calls_of
 from fact_sessions import (
     APPLIER, EXCLUSIVE, GATE, LOCK, LOCK_SHARED, PIN_SQL, SHARED, UNLOCK_SHARED, XACT_LOCK, XACT_LOCK_SHARED,
     await_waiting, call, locks, pin_in_batch, waits)
 from support import wire
 from support.waiting import wait_until
+
+LOCK_PARTITIONS = 16   # NUM_LOCK_PARTITIONS, compiled into the server
 
 
 def test_f1_a_function_call_takes_the_lock_inside_the_open_transaction_until_it_commits(connect, witness):
@@ -165,3 +168,34 @@ def test_the_two_keys_are_different_locks(connect, witness):
     a.ask(call(LOCK, GATE))
     assert b.kinds(call(LOCK, APPLIER)) == ["V", "Z:I"]
     assert locks(witness, b, APPLIER) == EXCLUSIVE
+
+
+STATISTICS = ["parser", "planner", "executor"]
+# One line for each stage that a statement goes through; the first two belong to log_parser_stats.
+STAGES = ["PARSER", "PARSE ANALYSIS", "PLANNER", "EXECUTOR"]
+
+
+def stages(session, *parts):
+    """Which of the stages the server reports for what is sent."""
+    said = [m.fields()["M"] for m in session.ask(*parts) if m.kind == "N"]
+    return [stage for stage in STAGES if f"{stage} STATISTICS" in said]
+
+
+def test_f20_a_function_call_goes_through_no_parser_planner_or_executor_and_a_batch_through_all(connect, witness):
+    """Why the one costs the backend a fraction of the other; the time itself is measured by the benchmark."""
+    session = connect()
+    session.do("BEGIN", *(f"SET log_{name}_stats = on" for name in STATISTICS), "SET client_min_messages = log")
+    assert stages(session, call(XACT_LOCK_SHARED)) == []
+    assert locks(witness, session) == SHARED
+    assert stages(session, pin_in_batch() + wire.sync()) == STAGES
+
+
+def lock_calls(session, sql):
+    return calls_of("LWLockAcquire", session, sql)
+
+
+def test_f28_naming_the_blockers_of_one_process_takes_every_partition_of_the_lock_table(connect, witness):
+    session = connect()
+    ask = "SELECT pg_blocking_pids(pg_backend_pid())"
+    session.do("SELECT 1", ask)   # both are in the caches from now on
+    assert lock_calls(session, ask) - lock_calls(session, "SELECT 1") >= LOCK_PARTITIONS

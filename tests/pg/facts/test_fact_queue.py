@@ -64,6 +64,37 @@ def test_f30_a_short_deadlock_timeout_of_the_transition_alone_resolves_the_cycle
     everybody_goes_on(a, b, t)
 
 
+def tell_of_waits(session):
+    """What the server logs about this session's own waits comes to it as notices."""
+    session.do("SET log_lock_waits = on", "SET client_min_messages = log")
+    return session
+
+
+def next_word_about_waiting(session):
+    notice = session.read()
+    assert notice.kind == "N", notice
+    return notice.fields()["M"]
+
+
+def test_f30_a_cycle_that_forms_behind_the_check_of_the_transition_is_left_to_the_check_of_another(connect, witness):
+    a, b = tell_of_waits(connect(deadlock_timeout="300ms")), connect(deadlock_timeout=LATE)
+    t = tell_of_waits(connect(deadlock_timeout="10ms"))
+    pinned(a)
+    b.do("BEGIN", UPDATE.format(1))
+    queue_for_the_gate(witness, t)
+    assert "still waiting for ExclusiveLock" in next_word_about_waiting(t)   # the one check it makes
+    close_the_cycle(witness, a, b, t)
+    assert "avoided deadlock" in next_word_about_waiting(a)
+    assert wire.kinds(b.read_until_ready()) == ["V", "Z:T"]
+    b.do("COMMIT")
+    answer = a.read_until_ready()
+    assert [kind for kind in wire.kinds(answer) if kind != "N"] == ["C", "Z:T"]
+    a.do("COMMIT")
+    answer = t.read_until_ready()
+    assert not [m for m in answer if m.kind == "N" and "avoided" in m.fields()["M"]]
+    assert wire.kinds(answer)[-2:] == ["V", "Z:T"]
+
+
 def test_f8_gate_before_applier_against_applier_before_gate_is_a_deadlock(connect, witness):
     a, t = pinned(connect(deadlock_timeout="100ms")), connect(deadlock_timeout="100ms")
     t.do("BEGIN")

@@ -20,7 +20,7 @@ INSERT INTO kudos_reservations (user_id, amount) VALUES (20, 1) ON CONFLICT (use
   DO UPDATE SET amount = 4;
 SELECT count(*) AS "kudos_ledger", current_query() AS what FROM kudos_ledger;
 EXPLAIN (COSTS off) SELECT * FROM kudos_stat_events;
-EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off)
+EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off)
   INSERT INTO kudos_stat_events (user_id, amount) VALUES (2, 2);
 CREATE TABLE copied AS SELECT user_id, amount FROM kudos_ledger WHERE user_id = 1;
 SELECT * FROM copied;

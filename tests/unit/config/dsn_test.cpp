@@ -54,6 +54,19 @@ TEST(Dsn, ErrorIsLibpqsOwn) {
   EXPECT_EQ(parse_dsn("host='h").error().message, "unterminated quoted string in connection info string");
 }
 
+TEST(Dsn, PortsAreCheckedBeforeLibpqConnects) {
+  for (const char* text : {"port=5432", "port=1", "port=65535", "host=a,b port=5432,5433",
+                           "host=a,b port=5432,", "port=''", "postgresql://h:5432/db"}) {
+    EXPECT_TRUE(parse_dsn(text).has_value()) << text;
+  }
+  for (const char* text : {"port=none", "port=0", "port=65536", "port=-1", "port=5432x",
+                           "host=a,b port=5432,x", "postgresql://h:70000/db"}) {
+    SCOPED_TRACE(text);
+    ASSERT_FALSE(parse_dsn(text).has_value());
+    EXPECT_EQ(parse_dsn(text).error().message, "port must be from 1 to 65535");
+  }
+}
+
 TEST(Dsn, ErrorNeverHoldsAPieceOfAPassword) {
   for (const char* text :
        {"host=h password=my s3cret", "host=h password=my s3cret=x", "postgresql://u:a%zzs3cret@h/db",
