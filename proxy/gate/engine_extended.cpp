@@ -29,7 +29,7 @@ void engine_core::open_batch() {
   ++batch_serial_;
   // A simple query drops the unnamed statement. One sent as extended does so with its last Close, which an
   // error skips.
-  if (as_extended_in_flight_) {
+  if (as_extended_in_flight_ && !unnamed_closed_behind_) {
     owed_close_unnamed_ = true;
     unnamed_closed_behind_ = true;
   }
