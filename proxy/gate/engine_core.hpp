@@ -114,6 +114,7 @@ class engine_core {
   void push_query(const sql::text_verdict& verdict, std::string_view text);
   void mark_redefiner(expected_reply& entry, const sql::text_verdict* names);
   void mark_under_hold(expected_reply& entry);
+  bool hold_is_early_enough(sql::control_kind first) const;
   void forget_under_hold();
   void mark_hold_dropper(expected_reply& entry, bool drops);
   bool pin_what_the_hold_covers(const sql::text_verdict& verdict, sql::control_kind control);
@@ -139,7 +140,7 @@ class engine_core {
   fate inject_give_up_hold_for_prepare();
 
   // engine_names.cpp
-  bool names_doubtful() const;
+  bool name_doubtful(std::string_view name) const;
   std::shared_ptr<const prepared_text> kept_text(std::string_view text) const;
   statement_class judged_again(const statement_class& old) const;
   void judge_again(std::string_view name);
@@ -174,9 +175,8 @@ class engine_core {
   void inject_batch_pin(pin_strength strength, bool session_lock);
   void inject_as_extended(pin_strength strength, std::string_view text);
   void inject_envelope(pin_strength strength, bool in_batch);
-  void inject_first_of(std::string_view text);
   void inject_first_statement(std::string_view text);
-  void inject_envelope_from_failed(pin_strength strength, std::string_view text);
+  void inject_envelope_from_failed(pin_strength strength);
   void inject_release();
   void inject_calls(std::string_view bytes, unsigned calls, reply_purpose purpose, pin_strength strength);
   void refuse_simple(std::string_view sqlstate, std::string_view message, std::string_view hint);

@@ -82,7 +82,7 @@ engine_core::fate engine_core::on_bind(const frame& message) {
   doubt(statement);
   const fate decided = keeps(gate_rule::pin_before_bind) ? pin_extended(statement) : fate::forward;
   if (decided != fate::forward) return decided;
-  if (bind) portals_.bind(bind->portal, statement);
+  if (bind) portals_.bind(bind->portal, statement, batch_serial_);
   batch_.bound = true;
   mark_under_hold(queue_.push(reply_kind::bind, reply_owner::client));
   return fate::forward;
@@ -92,7 +92,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   if (skipping_) return fate::forward;
   open_batch();
   const auto portal = protocol::decode_execute(message.body);
-  const auto found = portal ? portals_.find(*portal) : std::nullopt;
+  const auto found = portal ? portals_.find(*portal, batch_serial_) : std::nullopt;
   statement_class statement;
   statement.control_unknown = portal && !found; // a portal made by SQL, or one of a transaction that is over
   if (found) statement = found->generation == rules_->generation ? *found : judged_again(*found);
@@ -125,6 +125,8 @@ void engine_core::after_execute(const statement_class& statement) {
   on_isolation_mention(statement.isolation);
   if (statement.drops_session_locks) batch_.held = pin_strength::none;
   if (statement.may_drop_pin() || statement.may_commit_inside) batch_.pinned = pin_strength::none;
+  batch_.commit_last =
+      statement.control == sql::control_kind::commit || statement.control == sql::control_kind::rollback;
   if (statement.control_unknown) {
     batch_.end = true;
     batch_.begin = false;
@@ -135,12 +137,10 @@ void engine_core::after_execute(const statement_class& statement) {
   case sql::control_kind::begin:
     batch_.begin = true;
     batch_.end = false;
-    batch_.commit_last = false;
     return;
   case sql::control_kind::savepoint: savepoint_maybe_ = true; return;
   case sql::control_kind::commit:
   case sql::control_kind::rollback:
-    batch_.commit_last = true;
     batch_.end = true;
     batch_.begin = false;
     return;
@@ -149,13 +149,11 @@ void engine_core::after_execute(const statement_class& statement) {
   case sql::control_kind::prepare_transaction:
     batch_.end = true;
     batch_.begin = false;
-    batch_.commit_last = false;
     return;
   case sql::control_kind::rollback_to:
     // It succeeds only in a transaction block, and leaves it open and not failed.
     batch_.begin = true;
     batch_.end = false;
-    batch_.commit_last = false;
     return;
   case sql::control_kind::none:
   case sql::control_kind::release:
@@ -211,7 +209,11 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
   const pin_strength strength = strength_of(statement.touch);
   const batch_situation now = situation_of(statement);
   if (pinned_in_batch(statement, now)) return fate::forward;
-  if (std::max(hold_.strength(), batch_.held) >= strength && !statement.drops_session_locks) {
+  const bool early_enough = !now.in_block() || now.block_level == isolation_level::low ||
+                            now.block_level == isolation_level::proven ||
+                            now.block_level == isolation_level::exempt;
+  const bool held = std::max(hold_.strength(), batch_.held) >= strength;
+  if (held && (now.base_known || early_enough) && early_enough && !statement.drops_session_locks) {
     back_hold_in_batch(statement, now);
     return fate::forward;
   }

@@ -5,8 +5,18 @@
 
 namespace ledgergate::gate {
 
-bool engine_core::names_doubtful() const {
-  return redefiners_in_flight_ > 0 && keeps(gate_rule::doubt_redefined_names);
+/// Something in flight may give the name another meaning.
+bool engine_core::name_doubtful(std::string_view name) const {
+  if (redefiners_in_flight_ == 0 || name.empty() || !keeps(gate_rule::doubt_redefined_names)) return false;
+  for (std::size_t i = 0; i < queue_.size(); ++i) {
+    const expected_reply& entry = queue_.at(i);
+    if (!entry.redefines_names) continue;
+    if (entry.sql_names == nullptr) continue; // it only forgets
+    if (entry.sql_names->redefines_unseen) return true;
+    for (const sql::prepared_by_sql& prepared : entry.sql_names->prepares)
+      if (statement_names::same(prepared.name, name)) return true;
+  }
+  return false;
 }
 
 std::shared_ptr<const prepared_text> engine_core::kept_text(std::string_view text) const {
@@ -55,7 +65,7 @@ statement_class engine_core::with_sql_names(statement_class statement) {
     // followed further.
     judge_again(name);
     const auto target = names_.find(name, 0);
-    const bool known = target && !names_doubtful() && target->sql_names == nullptr;
+    const bool known = target && !name_doubtful(name) && target->sql_names == nullptr;
     const statement_class executed = known ? *target : unknown_statement();
     if (executed.touch > statement.touch) {
       statement.touch = executed.touch;
@@ -72,8 +82,8 @@ statement_class engine_core::class_of_statement(std::string_view name) {
   judge_again(name);
   const unsigned batch = batch_.open ? batch_serial_ : 0;
   if (const auto parsed = names_.parsed_in(name, batch)) return with_sql_names(*parsed);
-  const bool doubtful = names_doubtful() && !name.empty();
-  if (const auto known = names_.find(name, batch); known && !doubtful) return with_sql_names(*known);
+  if (const auto known = names_.find(name, batch); known && !name_doubtful(name))
+    return with_sql_names(*known);
   return unknown_statement();
 }
 

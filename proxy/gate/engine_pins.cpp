@@ -162,18 +162,14 @@ void engine_core::inject_envelope(pin_strength strength, bool in_batch) {
   note_pin(note::kind::pin_injected, pin_shape::envelope);
 }
 
-void engine_core::inject_first_of(std::string_view text) {
-  const std::string_view first = sql::first_statement(text.substr(0, text.size() - 1));
-  std::string message;
-  protocol::append_query(message, first);
-  out_->to_server.inject(message);
-}
-
-// F9: it sets the transaction up, so it has to run before the pin takes a snapshot. It runs once more with
-// the whole text, which changes nothing.
+// F9: SET TRANSACTION sets the transaction up, so it has to run before the pin takes a snapshot; ROLLBACK TO
+// leaves a failed transaction, in which no pin can be taken (F16). It runs once more with the whole text,
+// which changes nothing.
 void engine_core::inject_first_statement(std::string_view text) {
   begin_inquiry(pin_strength::none, false, 1);
-  inject_first_of(text);
+  std::string message;
+  protocol::append_query(message, sql::first_statement(text.substr(0, text.size() - 1)));
+  out_->to_server.inject(message);
   queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::run_first);
   on_isolation_mention(sql::isolation_mention::doubt);
   first_ran_ = true;
@@ -181,16 +177,10 @@ void engine_core::inject_first_statement(std::string_view text) {
 
 // F16: no lock call runs in a failed transaction, and this text first leaves it. So it is left for it, the
 // hold is taken, and the transaction is made to fail again: the text meets the state it was sent in.
-void engine_core::inject_envelope_from_failed(pin_strength strength, std::string_view text) {
+void engine_core::inject_envelope_from_failed(pin_strength strength) {
   const lock_messages& locks = rules_->messages.of(strength);
   begin_inquiry(strength, false, locks.session_call_count + 2);
-  // ROLLBACK TO leaves the savepoint in place, so it may run twice; the other kinds leave the transaction.
-  const bool to_savepoint =
-      sql::leading_control_statement(text.substr(0, text.size() - 1)) == sql::control_kind::rollback_to;
-  if (to_savepoint)
-    inject_first_of(text);
-  else
-    out_->to_server.inject(rules_->messages.rollback_and_chain);
+  out_->to_server.inject(rules_->messages.rollback_and_chain);
   queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::leave_failed);
   inject_calls(locks.session_calls, locks.session_call_count, reply_purpose::hold_acquire, strength);
   inject_calls(rules_->messages.failing_call, 1, reply_purpose::fail_again, strength);

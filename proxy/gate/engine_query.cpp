@@ -118,7 +118,7 @@ void engine_core::push_query(const sql::text_verdict& verdict, std::string_view 
   if (entry.may_drop_pin) ++droppers_in_flight_;
   ++queries_in_flight_;
   entry.sync_on_skip = batch_.open && verdict.touch != sql::touch_kind::none;
-  if (!verdict.prepares.empty() || !verdict.deallocates.empty()) {
+  if (!verdict.prepares.empty() || !verdict.deallocates.empty() || verdict.redefines_unseen) {
     entry.sql_names = std::make_shared<const sql::text_verdict>(verdict);
     if (!text.empty()) entry.source = kept_text(text.substr(0, text.size() - 1));
   }
@@ -133,8 +133,8 @@ void engine_core::push_query(const sql::text_verdict& verdict, std::string_view 
 
 void engine_core::mark_redefiner(expected_reply& entry, const sql::text_verdict* names) {
   if (names == nullptr) return;
-  entry.redefines_names =
-      !names->prepares.empty() || !names->deallocates.empty() || names->forgets_statements;
+  entry.redefines_names = !names->prepares.empty() || !names->deallocates.empty() ||
+                          names->forgets_statements || names->redefines_unseen;
   if (entry.redefines_names) ++redefiners_in_flight_;
 }
 
@@ -156,6 +156,21 @@ void engine_core::forget_under_hold() {
   under_hold_ = pin_strength::none;
   for (std::size_t i = 0; i < queue_.size(); ++i)
     under_hold_ = std::max(under_hold_, queue_.at(i).under_hold);
+}
+
+/// A hold says nothing of a snapshot that may be older: in a block at a higher level the proof is asked for
+/// all the same (F3). A text that first leaves the transaction takes its snapshots under the hold.
+bool engine_core::hold_is_early_enough(sql::control_kind first) const {
+  if (kind_ == session_kind::replication) return true; // no proof exists there
+  switch (transaction_level()) {
+  case isolation_level::low:
+  case isolation_level::proven:
+  case isolation_level::exempt: return true;
+  case isolation_level::unknown:
+  case isolation_level::high: break;
+  }
+  if (status_ == 'I') return idle() || !batch_.open;
+  return status_ == 'E' && first != sql::control_kind::rollback_to;
 }
 
 /// A touch that a session-level hold covers. The client may drop session-level locks at any time, so the
@@ -229,7 +244,8 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   const bool control = verdict.has_transaction_control && keeps(gate_rule::hold_for_control_text);
   if (pin_covers(strength) && !control && !verdict.prepares_transaction) return fate::forward;
   // A hold survives whatever the text does, unless the text itself drops session-level locks.
-  if (hold_covers(strength) && !verdict.drops_session_locks && !verdict.prepares_transaction)
+  const bool lasts = !verdict.drops_session_locks && !verdict.prepares_transaction;
+  if (hold_covers(strength) && hold_is_early_enough(verdict.first) && lasts)
     return back_hold_with_pin(strength, control);
 
   const simple_situation now = situation_of(verdict, function_call);
@@ -245,7 +261,10 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   case pin_plan::forward: return fate::forward;
   case pin_plan::wait_idle: wait_ = wait_for::idle; return fate::hold;
   case pin_plan::wait_base: wait_ = wait_for::base; return fate::hold;
-  case pin_plan::run_first_statement: inject_first_statement(text); return fate::hold;
+  case pin_plan::run_first_statement:
+    if (text.empty()) break; // too long to be seen whole
+    inject_first_statement(text);
+    return fate::hold;
   case pin_plan::ask_level: examine_level(strength, false); return fate::hold;
   case pin_plan::prove: pin_and_prove(strength, false, false); return fate::hold;
   case pin_plan::prove_with_session: pin_and_prove(strength, false, true); return fate::hold;
@@ -255,10 +274,7 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   case pin_plan::pin_for_prepare: inject_pin_for_prepare(strength); return fate::forward;
   case pin_plan::as_extended: inject_as_extended(strength, text); return fate::discard;
   case pin_plan::envelope: inject_envelope(strength, false); return fate::hold;
-  case pin_plan::envelope_from_failed:
-    if (text.empty()) break; // too long to be seen whole
-    inject_envelope_from_failed(strength, text);
-    return fate::hold;
+  case pin_plan::envelope_from_failed: inject_envelope_from_failed(strength); return fate::hold;
   case pin_plan::refuse: break;
   }
   refuse_simple("0A000", "ledgergate cannot pin this text in the transaction state it is sent in",

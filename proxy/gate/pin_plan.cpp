@@ -60,6 +60,8 @@ pin_plan plan_in_block(const simple_situation& now) {
 // transaction.
 pin_plan plan_in_failed(const simple_situation& now) {
   if (!now.has_transaction_control || !leaves_failed_transaction(now.first)) return pin_plan::forward;
+  // Going back to a savepoint twice is going back once: from there on it is a text in an open transaction.
+  if (now.first == sql::control_kind::rollback_to && !now.replication) return pin_plan::run_first_statement;
   const bool possible = !now.replication && !now.drops_session_locks;
   return possible ? pin_plan::envelope_from_failed : pin_plan::refuse;
 }

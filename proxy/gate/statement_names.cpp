@@ -43,7 +43,7 @@ statement_class class_of(const sql::text_verdict& verdict) {
   out.isolation = verdict.isolation;
   out.defines_a_way = verdict.defines_a_way;
   if (!verdict.prepares.empty() || !verdict.executes.empty() || !verdict.deallocates.empty() ||
-      verdict.forgets_statements)
+      verdict.forgets_statements || verdict.redefines_unseen)
     out.sql_names = std::make_shared<const sql::text_verdict>(verdict);
   return out;
 }
@@ -117,6 +117,8 @@ void statement_names::forget_all() {
   }
 }
 
+bool statement_names::same(std::string_view a, std::string_view b) { return compared(a) == compared(b); }
+
 named_statement* statement_names::entry(std::string_view name) {
   const auto at = statements_.find(compared(name));
   return at == statements_.end() ? nullptr : &at->second;
@@ -144,16 +146,16 @@ void statement_names::erase_if_unused(table::iterator at) {
   if (!unnamed && !at->second.current && at->second.pending.empty()) statements_.erase(at);
 }
 
-void portals::bind(std::string_view name, const statement_class& statement) {
+void portals::bind(std::string_view name, const statement_class& statement, unsigned batch) {
   if (name.empty()) {
     unnamed_ = statement;
     return;
   }
   const auto at = named_.find(compared(name));
   if (at == named_.end()) {
-    named_.emplace(std::string(compared(name)), statement);
+    named_.emplace(std::string(compared(name)), bound{statement, statement, batch});
   } else {
-    at->second = merge(at->second, statement);
+    at->second = {merge(at->second.any, statement), statement, batch};
   }
 }
 
@@ -171,11 +173,11 @@ void portals::clear() {
   named_.clear();
 }
 
-std::optional<statement_class> portals::find(std::string_view name) const {
+std::optional<statement_class> portals::find(std::string_view name, unsigned batch) const {
   if (name.empty()) return unnamed_;
   const auto at = named_.find(compared(name));
   if (at == named_.end()) return std::nullopt;
-  return at->second;
+  return at->second.batch == batch ? at->second.last : at->second.any;
 }
 
 } // namespace ledgergate::gate

@@ -80,6 +80,9 @@ class statement_names {
   /// DEALLOCATE ALL or DISCARD ALL succeeded. Statements whose Parse is under way stay pending.
   void forget_all();
 
+  /// The server compares names up to 63 bytes.
+  static bool same(std::string_view a, std::string_view b);
+
   /// Everything that is known of a name, to be judged again in place; null when nothing is.
   named_statement* entry(std::string_view name);
 
@@ -102,15 +105,22 @@ class statement_names {
 class portals {
  public:
   /// A Bind was sent. A named portal may be the old one if the Bind fails, so it keeps the worse of both.
-  void bind(std::string_view name, const statement_class& statement);
+  void bind(std::string_view name, const statement_class& statement, unsigned batch);
   void close(std::string_view name);
   /// The transaction ended.
   void clear();
-  std::optional<statement_class> find(std::string_view name) const;
+  /// What executing it in this batch does: as its last Bind there says, since a message behind a Bind that
+  /// fails is skipped.
+  std::optional<statement_class> find(std::string_view name, unsigned batch) const;
 
  private:
+  struct bound {
+    statement_class any;  ///< of all Binds of the name
+    statement_class last; ///< of the last one
+    unsigned batch;       ///< in which that was sent
+  };
   std::optional<statement_class> unnamed_;
-  std::map<std::string, statement_class, std::less<>> named_;
+  std::map<std::string, bound, std::less<>> named_;
 };
 
 } // namespace ledgergate::gate

@@ -179,6 +179,8 @@ text_verdict classifier::impl::classify(std::string_view text, mention_mask ment
   const bool defines = std::any_of(parsed.statements.begin(), parsed.statements.end(),
                                    [](const statement_facts& facts) { return facts.defines; });
   text_verdict verdict = judge_text(std::move(parsed.statements), names);
+  verdict.redefines_unseen =
+      verdict.reason == touch_reason::do_block && (mentioned & (mention::prepare | mention::forget)) != 0;
   mind_definitions(verdict, text, defines, mentioned);
   // The body of a DO block is text: what it calls is known only as far as it names it.
   if (verdict.may_commit_inside && (mentioned & mention::unlock) != 0) verdict.drops_session_locks = true;

@@ -90,6 +90,7 @@ struct text_verdict {
   bool drops_session_locks = false;
   bool may_commit_inside = false;  ///< CALL or DO: procedures may commit, which drops a transaction-level pin
   bool forgets_statements = false; ///< DEALLOCATE ALL or DISCARD ALL
+  bool redefines_unseen = false;   ///< DO with PREPARE, DEALLOCATE or DISCARD in it: any name may change
   /// CREATE or ALTER beside a gated name (or DO with these words in it): may open a new way to the ledger.
   bool defines_a_way = false;
   isolation_mention isolation = isolation_mention::none;

@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
                      .shape = text_shape::several,
                      .has_transaction_control = true,
                      .first = sql::control_kind::rollback_to},
-                    pin_plan::envelope_from_failed},
+                    pin_plan::run_first_statement},
         simple_case{"FailedTransactionNotLeftAtOnce",
                     {.status = 'E', .shape = text_shape::several, .has_transaction_control = true},
                     pin_plan::forward},

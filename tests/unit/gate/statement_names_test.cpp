@@ -78,22 +78,29 @@ TEST(StatementNames, MergeOfDifferentControlIsUnknownAndMayDropThePin) {
   EXPECT_EQ(merged.touch, sql::touch_kind::touch);
 }
 
-TEST(Portals, NamedPortalKeepsTheWorseClassUntilTheTransactionEnds) {
+TEST(Portals, ANamedPortalKeepsTheWorseClassOfSeveralBatches) {
   portals open;
-  open.bind("p", touching());
-  open.bind("p", statement_class{});
-  EXPECT_EQ(open.find("p")->touch, sql::touch_kind::touch);
+  open.bind("p", touching(), 1);
+  open.bind("p", statement_class{}, 2);
+  EXPECT_EQ(open.find("p", 3)->touch, sql::touch_kind::touch);
   open.clear();
-  EXPECT_FALSE(open.find("p"));
+  EXPECT_FALSE(open.find("p", 3));
 }
 
-TEST(Portals, UnnamedPortalIsReplaced) {
+TEST(Portals, InsideABatchItsLastBindDecides) {
   portals open;
-  open.bind("", touching());
-  open.bind("", statement_class{});
-  EXPECT_EQ(open.find("")->touch, sql::touch_kind::none);
+  open.bind("p", touching(), 1);
+  open.bind("p", statement_class{}, 2);
+  EXPECT_EQ(open.find("p", 2)->touch, sql::touch_kind::none);
+}
+
+TEST(Portals, TheUnnamedPortalIsReplaced) {
+  portals open;
+  open.bind("", touching(), 1);
+  open.bind("", statement_class{}, 2);
+  EXPECT_EQ(open.find("", 3)->touch, sql::touch_kind::none);
   open.close("");
-  EXPECT_FALSE(open.find(""));
+  EXPECT_FALSE(open.find("", 3));
 }
 
 } // namespace
