@@ -76,7 +76,8 @@ bool mentions_gated(std::string_view text, const gated_names& names) {
   if (names.control_table && contains_folded(text, names.control_table->name)) return true;
   const auto in_text = [&](const auto& rule) { return contains_folded(text, rule.name); };
   return std::any_of(names.tables.begin(), names.tables.end(), in_text) ||
-         std::any_of(names.functions.begin(), names.functions.end(), in_text);
+         std::any_of(names.functions.begin(), names.functions.end(), in_text) ||
+         names.closure.any_name_in(text);
 }
 
 judgement judge_call(const function_call& call, const gated_names& names) {
@@ -108,13 +109,17 @@ judgement judge_do(const statement_facts& facts, const gated_names& names) {
       has_writing_word(facts.do_body)) {
     return {touch_kind::transition, touch_reason::do_block, names.control_table->name};
   }
+  if (names.closure.transition_in(facts.do_body))
+    return {touch_kind::transition, touch_reason::do_block, "DO"};
   return {touch_kind::touch, touch_reason::do_block, "DO"};
 }
 
 } // namespace
 
-gated_names make_gated_names(const config::settings& settings) {
+gated_names make_gated_names(const config::settings& settings,
+                             std::shared_ptr<const catalog_closure> closure) {
   gated_names names;
+  names.closure = closure_rules(std::move(closure));
   names.tables = settings.gate.tables;
   // The settings hold functions as `schema.name`, folded and without quotes; the control table stands as it
   // was written.
@@ -132,10 +137,6 @@ gated_names make_gated_names(const config::settings& settings) {
   return names;
 }
 
-void judgement::merge(judgement other) {
-  if (other.touch > touch) *this = std::move(other);
-}
-
 judgement judge(const statement_facts& facts, const gated_names& names) {
   judgement result;
   if (facts.kind == statement_kind::do_block) result.merge(judge_do(facts, names));
@@ -143,6 +144,7 @@ judgement judge(const statement_facts& facts, const gated_names& names) {
     result.merge(judge_relation(access, names));
   for (const function_call& call : facts.functions)
     result.merge(judge_call(call, names));
+  result.merge(names.closure.judge(facts));
   return result;
 }
 

@@ -22,6 +22,7 @@ const std::vector<folder_rule>& folder_rules() {
       {"protocol", {}, {"boost/system/"}, false},
       {"config", {}, {"boost/system/"}, false},
       {"proxy/sql", {"config"}, {"boost/system/", "boost/json"}, false},
+      {"proxy/catalog", {"config", "proxy/sql"}, {}, false},
       {"proxy/gate", {"protocol", "config", "proxy/sql"}, {"boost/system/"}, false},
       {"proxy/transition", {"config"}, {"boost/system/"}, false},
       {"proxy/net", {}, {"boost/asio/", "boost/system/", "openssl/"}, true},
@@ -31,7 +32,7 @@ const std::vector<folder_rule>& folder_rules() {
        {"boost/system/"},
        true},
       {"proxy/control",
-       {"proxy/transition", "proxy/sql", "config", "proxy/observe"},
+       {"proxy/transition", "proxy/catalog", "proxy/sql", "config", "proxy/observe"},
        {"boost/asio/", "boost/system/", "boost/uuid/", "libpq-fe.h"},
        false},
       {"proxy/admin",
@@ -44,7 +45,7 @@ const std::vector<folder_rule>& folder_rules() {
        true},
       {"proxy/app",
        {"protocol", "config", "proxy/sql", "proxy/gate", "proxy/transition", "proxy/net", "proxy/observe",
-        "proxy/session", "proxy/control", "proxy/admin"},
+        "proxy/session", "proxy/control", "proxy/catalog", "proxy/admin"},
        {"boost/asio/", "boost/system/", "boost/program_options"},
        true},
   };
@@ -68,6 +69,7 @@ const std::vector<file_rule>& file_rules() {
       {"sys/un.h", {"config/endpoint.cpp", "proxy/net/*", "proxy/admin/*"}},
       // Compiler intrinsics of the byte search.
       {"tmmintrin.h", {"proxy/sql/mention_scan.cpp"}},
+      {"emmintrin.h", {"proxy/sql/word_scan.cpp"}},
       {"boost/asio.hpp", {}},
       {"boost/beast.hpp", {}},
       {"boost/asio/impl/src.hpp", {"proxy/net/asio_impl.cpp"}},
