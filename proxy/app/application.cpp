@@ -28,6 +28,9 @@ namespace {
 /// requests, the log.
 constexpr std::size_t reserved_descriptors = 48;
 
+/// How long a client waits for the catalogs after DDL of its own.
+constexpr std::chrono::milliseconds catalog_patience{1000};
+
 net::place to_place(const config::endpoint& where) { return {where.host, where.port, where.unix_path}; }
 
 std::vector<net::place> to_places(const std::vector<config::endpoint>& all) {
@@ -69,10 +72,8 @@ struct application::impl {
         max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
         registry(max_clients),
-        control(io, settings), services{settings,     gate::make_gate_rules(*settings, rules),
-                                        resolver,     registry,
-                                        cancels,      session_log,
-                                        row_reader(), catalog_reader()},
+        control(io, settings), services{settings, first_rules(), resolver,     registry,
+                                        cancels,  session_log,   row_reader(), catalog_reader()},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
         backend(backend_parts()),
@@ -85,6 +86,10 @@ struct application::impl {
     metrics.set_clients([this] { return registry.figures(); });
     control.on_change(
         [this](const transition::transition_record& record) { backend.on_transition_change(record); });
+    control.on_catalog([this](const std::shared_ptr<const catalog::catalog_report>& report) {
+      data_plane.publish(
+          gate::make_gate_rules(*settings, rules, report->closure, control.catalog().generation));
+    });
   }
 
   boost::asio::io_context io{1};
@@ -115,9 +120,19 @@ struct application::impl {
     };
   }
 
-  /// The gated names are the configured ones: there is nothing to read.
+  /// Until the catalogs were read.
+  std::shared_ptr<const gate::gate_rules> first_rules() const {
+    return gate::make_gate_rules(*settings, rules, catalog::initial_closure(*settings));
+  }
+
+  /// With the configured names alone there is nothing to read.
   std::function<void(session::catalog_handler)> catalog_reader() {
-    return [](const session::catalog_handler& answer) { answer(true); };
+    return [this](session::catalog_handler answer) {
+      boost::asio::post(io, [this, answer = std::move(answer)] {
+        if (control.catalog().enabled) return control.refresh_catalog(catalog_patience, answer);
+        answer(true);
+      });
+    };
   }
 
   /// While no client comes, a control connection that is down is the only sign of a server that went away.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/sql/catalog_closure.hpp"
+#include "proxy/sql/explanation.hpp"
 #include "proxy/sql/isolation_mention.hpp"
 #include "proxy/sql/lexer.hpp"
 #include "proxy/sql/mention_scan.hpp"
@@ -243,6 +244,24 @@ text_verdict classifier::classify(std::string_view text, const reading_context& 
   text_verdict verdict = impl_->classify(text, mentioned & ~mention::isolation, context);
   if ((mentioned & mention::isolation) != 0) verdict.isolation = isolation_of(text);
   return verdict;
+}
+
+explained_text classifier::explain(std::string_view text, const reading_context& context) const {
+  explained_text out;
+  out.verdict = classify(text, context);
+  parse_result parsed = parse(text);
+  if (parsed.error != nullptr) {
+    out.parse_message = parsed.message.empty() ? parsed.error : parsed.message;
+    out.parse_position = parsed.position;
+    return out;
+  }
+  for (const statement_facts& facts : parsed.statements) {
+    judgement judged = judge(facts, impl_->names);
+    const std::size_t size = facts.size == 0 ? text.size() - facts.offset : facts.size;
+    out.statements.push_back({facts.offset, size, judged.touch, judged.reason, std::move(judged.name),
+                              std::move(judged.schema), judged.access});
+  }
+  return out;
 }
 
 touch_kind classifier::judge_function(std::uint32_t oid) const { return impl_->names.closure.judge_oid(oid); }

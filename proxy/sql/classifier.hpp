@@ -115,6 +115,7 @@ struct reading_context {
 bool encoding_hides_ascii(std::string_view client_encoding);
 
 struct catalog_closure;
+struct explained_text;
 
 class classifier {
  public:
@@ -132,6 +133,9 @@ class classifier {
   /// Whether classify() would go past the mention test: the cheap part alone (well under a microsecond for
   /// 300 bytes).
   bool is_candidate(std::string_view text, const reading_context& context) const;
+
+  /// The same verdict with what stands behind it, whether or not a name is mentioned. Slower.
+  explained_text explain(std::string_view text, const reading_context& context) const;
 
   /// A function called by its OID (FunctionCall), other than PostgreSQL's own: a touch unless the catalogs
   /// know that it does not lead to the ledger.

@@ -84,18 +84,21 @@ judgement closure_rules::judge_relation(const relation_access& access) const {
     const closure_relation& relation = at->second;
     const closure_touch& way = relation.on[static_cast<std::size_t>(closure_access_of(access.how))];
     if (way.touch == touch_kind::none || !same_schema(relation.schema, access.schema)) continue;
-    if (assigns_any(access, way.columns)) result.merge({way.touch, touch_reason::catalog, access.name});
+    if (assigns_any(access, way.columns))
+      result.merge({way.touch, touch_reason::catalog, access.name, access.schema,
+                    to_string(closure_access_of(access.how))});
   }
   return result;
 }
 
 judgement closure_rules::judge_name(const by_name<closure_name>& names, const std::string& schema,
-                                    const std::string& name) {
+                                    const std::string& name, const char* use) {
   judgement result;
   const auto [first, last] = names.equal_range(name);
   for (auto at = first; at != last; ++at) {
     const closure_name& known = at->second;
-    if (same_schema(known.schema, schema)) result.merge({known.touch, touch_reason::catalog, name});
+    if (same_schema(known.schema, schema))
+      result.merge({known.touch, touch_reason::catalog, name, schema, use});
   }
   return result;
 }
@@ -112,11 +115,11 @@ judgement closure_rules::judge(const statement_facts& facts) const {
   for (const relation_access& access : facts.relations)
     result.merge(judge_relation(access));
   for (const function_call& call : facts.functions)
-    result.merge(judge_name(functions_, call.schema, call.name));
+    result.merge(judge_name(functions_, call.schema, call.name, "call"));
   for (const object_name& used : facts.operators)
-    result.merge(judge_name(operators_, used.schema, used.name));
+    result.merge(judge_name(operators_, used.schema, used.name, "use"));
   for (const object_name& used : facts.types)
-    result.merge(judge_name(types_, used.schema, used.name));
+    result.merge(judge_name(types_, used.schema, used.name, "use"));
   return result;
 }
 

@@ -40,7 +40,7 @@ class closure_rules {
 
   judgement judge_relation(const relation_access& access) const;
   static judgement judge_name(const by_name<closure_name>& names, const std::string& schema,
-                              const std::string& name);
+                              const std::string& name, const char* use);
 
   std::shared_ptr<const catalog_closure> closure_;
   by_name<closure_relation> relations_; ///< the keys view the closure

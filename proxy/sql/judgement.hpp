@@ -11,7 +11,9 @@ namespace ledgergate::sql {
 struct judgement {
   touch_kind touch = touch_kind::none;
   touch_reason reason = touch_reason::no_rule_matches;
-  std::string name; ///< what matched
+  std::string name;        ///< what matched
+  std::string schema = {}; ///< as the statement wrote it, or empty
+  const char* access = ""; ///< static: what is done to it
 
   /// Keeps the stronger of the two; the first of equals.
   void merge(judgement other) {

@@ -62,6 +62,8 @@ enum class statement_kind : std::uint8_t {
 };
 
 struct statement_facts {
+  std::size_t offset = 0; ///< in the text; the white space and comments in front of the statement are its own
+  std::size_t size = 0;   ///< 0: to the end of the text
   statement_kind kind = statement_kind::other;
   control_kind control = control_kind::none;
   std::vector<relation_access> relations;

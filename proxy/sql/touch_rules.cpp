@@ -52,10 +52,13 @@ bool changes_mode(access_kind how) {
 judgement judge_relation(const relation_access& access, const gated_names& names) {
   if (names.control_table && same_table(names.control_table->schema, names.control_table->name, access)) {
     const touch_kind kind = changes_mode(access.how) ? touch_kind::transition : touch_kind::touch;
-    return {kind, touch_reason::control_row, access.name};
+    return {kind, touch_reason::control_row, access.name, access.schema,
+            to_string(closure_access_of(access.how))};
   }
   for (const config::table_rule& rule : names.tables) {
-    if (matches(rule, access)) return {touch_kind::touch, touch_reason::table, access.name};
+    if (matches(rule, access))
+      return {touch_kind::touch, touch_reason::table, access.name, access.schema,
+              to_string(closure_access_of(access.how))};
   }
   return {};
 }
@@ -84,11 +87,11 @@ judgement judge_call(const function_call& call, const gated_names& names) {
   for (const config::qualified_name& gated : names.functions) {
     if (gated.name == call.name &&
         (gated.schema.empty() || call.schema.empty() || gated.schema == call.schema)) {
-      return {touch_kind::touch, touch_reason::function, call.name};
+      return {touch_kind::touch, touch_reason::function, call.name, call.schema, "call"};
     }
   }
   if (is_listed_lock(call, names.pin_before_locks))
-    return {touch_kind::touch, touch_reason::advisory_lock, call.name};
+    return {touch_kind::touch, touch_reason::advisory_lock, call.name, call.schema, "call"};
   if (runs_query_text(call.name)) {
     // A query in a constant can be looked at; one that is computed, or a whole schema, cannot (G7).
     const bool all_constant = call.argument_count > 0 && !call.text_arguments.empty() &&
@@ -96,7 +99,7 @@ judgement judge_call(const function_call& call, const gated_names& names) {
                               !call.has_computed_text;
     const auto gated = [&](const std::string& text) { return mentions_gated(text, names); };
     if (!all_constant || std::any_of(call.text_arguments.begin(), call.text_arguments.end(), gated)) {
-      return {touch_kind::touch, touch_reason::function, call.name};
+      return {touch_kind::touch, touch_reason::function, call.name, call.schema, "call"};
     }
   }
   return {};

@@ -27,7 +27,7 @@ struct gated_names {
   std::optional<config::qualified_name> control_table;
   std::vector<std::int32_t> pin_before_locks;
   std::vector<std::int64_t> lock_keys; ///< the gate key, and the applier key when there is one
-  closure_rules closure; ///< what the catalogs say leads to those
+  closure_rules closure;               ///< what the catalogs say leads to those
 };
 gated_names make_gated_names(const config::settings& settings,
                              std::shared_ptr<const catalog_closure> closure = nullptr);

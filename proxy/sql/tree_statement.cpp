@@ -47,7 +47,8 @@ bool defines_a_way(std::string_view node, const json::object& wrapper) {
     const json::object* body = object_of(wrapper, node);
     return body != nullptr && text_of(*body, "objtype") == "OBJECT_MATVIEW";
   }
-  static constexpr std::array<std::string_view, 4> names = {"DefineStmt", "RenameStmt", "RuleStmt", "ViewStmt"};
+  static constexpr std::array<std::string_view, 4> names = {"DefineStmt", "RenameStmt", "RuleStmt",
+                                                            "ViewStmt"};
   return node.starts_with("Create") || node.starts_with("Alter") || contains(names, node);
 }
 
