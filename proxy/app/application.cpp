@@ -67,8 +67,8 @@ void turn_away(const net::unique_fd& client) {
 } // namespace
 
 struct application::impl {
-  impl(config::settings given, gate::rule_switch rules)
-      : settings(std::make_shared<const config::settings>(std::move(given))),
+  impl(config::settings given, gate::rule_switch kept)
+      : rules(kept), settings(std::make_shared<const config::settings>(std::move(given))),
         max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
         registry(max_clients),
@@ -93,6 +93,7 @@ struct application::impl {
   }
 
   boost::asio::io_context io{1};
+  const gate::rule_switch rules;
   const std::shared_ptr<const config::settings> settings;
   const std::size_t max_clients;
   net::name_resolver resolver;

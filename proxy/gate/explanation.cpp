@@ -13,10 +13,14 @@ std::string word_for(pin_plan plan) {
   case pin_plan::forward: return "none";
   case pin_plan::function_call:
   case pin_plan::in_batch:
-  case pin_plan::in_batch_with_session: return "inline";
+  case pin_plan::in_batch_with_session:
+  case pin_plan::ask_level:
+  case pin_plan::prove:
+  case pin_plan::prove_with_session: return "inline";
   case pin_plan::as_extended: return "as_extended";
   case pin_plan::envelope:
   case pin_plan::envelope_from_failed:
+  case pin_plan::run_first_statement:
   case pin_plan::wait_idle:
   case pin_plan::wait_base: return "envelope";
   case pin_plan::refuse: break;
@@ -34,10 +38,10 @@ pin_ways ways_of(const sql::text_verdict& verdict, const gate_rules& rules) {
   simple.shape = verdict.shape;
   simple.has_transaction_control = verdict.has_transaction_control;
   simple.first = verdict.first;
+  simple.drops_session_locks = verdict.drops_session_locks;
   const auto simple_in = [&](char status) {
     simple.status = status;
-    const pin_plan plan = plan_simple(simple);
-    return word_for(plan == pin_plan::envelope && verdict.drops_session_locks ? pin_plan::refuse : plan);
+    return word_for(plan_simple(simple));
   };
   batch_situation batch;
   batch.plain_dml =
