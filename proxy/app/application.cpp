@@ -13,6 +13,7 @@
 #include "protocol/error_response.hpp"
 #include "proxy/admin/api.hpp"
 #include "proxy/admin/http_server.hpp"
+#include "proxy/app/catalog_view.hpp"
 #include "proxy/app/operator_backend.hpp"
 #include "proxy/app/shutdown.hpp"
 #include "proxy/app/upstream_probe.hpp"
@@ -27,9 +28,6 @@ namespace {
 /// Descriptors for everything but sessions: listeners, event loops, admin and control connections, cancel
 /// requests, the log.
 constexpr std::size_t reserved_descriptors = 48;
-
-/// How long a client waits for the catalogs after DDL of its own.
-constexpr std::chrono::milliseconds catalog_patience{1000};
 
 net::place to_place(const config::endpoint& where) { return {where.host, where.port, where.unix_path}; }
 
@@ -68,16 +66,18 @@ void turn_away(const net::unique_fd& client) {
 
 struct application::impl {
   impl(config::settings given, gate::rule_switch kept)
-      : rules(kept), settings(std::make_shared<const config::settings>(std::move(given))),
+      : settings(std::make_shared<const config::settings>(std::move(given))),
         max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
-        registry(max_clients),
-        control(io, settings), services{settings, first_rules(), resolver,     registry,
-                                        cancels,  session_log,   row_reader(), catalog_reader()},
+        registry(max_clients), control(io, settings),
+        catalog(settings, kept, control, rules_publisher()), services{settings,     catalog.rules(),
+                                                                      resolver,     registry,
+                                                                      cancels,      session_log,
+                                                                      row_reader(), catalog_reader()},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
         backend(backend_parts()),
-        router(backend, admin::token_file(settings->admin.token_file), admin::api_routes(backend)),
+        router(backend, admin::token_file(settings->admin.token_file), all_routes()),
         http(io.get_executor(),
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
                router.handle(request, peer, std::move(answer));
@@ -86,14 +86,9 @@ struct application::impl {
     metrics.set_clients([this] { return registry.figures(); });
     control.on_change(
         [this](const transition::transition_record& record) { backend.on_transition_change(record); });
-    control.on_catalog([this](const std::shared_ptr<const catalog::catalog_report>& report) {
-      data_plane.publish(
-          gate::make_gate_rules(*settings, rules, report->closure, control.catalog().generation));
-    });
   }
 
   boost::asio::io_context io{1};
-  const gate::rule_switch rules;
   const std::shared_ptr<const config::settings> settings;
   const std::size_t max_clients;
   net::name_resolver resolver;
@@ -102,6 +97,7 @@ struct application::impl {
   session::session_log session_log;
   observe::metrics metrics;
   control::control_service control;
+  catalog_view catalog;
   const session::services services;
   session::data_plane data_plane;
   upstream_probe probe;
@@ -121,24 +117,26 @@ struct application::impl {
     };
   }
 
-  /// Until the catalogs were read.
-  std::shared_ptr<const gate::gate_rules> first_rules() const {
-    return gate::make_gate_rules(*settings, rules, catalog::initial_closure(*settings));
-  }
-
-  /// With the configured names alone there is nothing to read.
   std::function<void(session::catalog_handler)> catalog_reader() {
     return [this](session::catalog_handler answer) {
-      boost::asio::post(io, [this, answer = std::move(answer)] {
-        if (control.catalog().enabled) return control.refresh_catalog(catalog_patience, answer);
-        answer(true);
-      });
+      boost::asio::post(io, [this, answer = std::move(answer)] { catalog.refresh(answer); });
     };
+  }
+
+  catalog_view::publisher rules_publisher() {
+    return [this](const std::shared_ptr<const gate::gate_rules>& rules) { data_plane.publish(rules); };
   }
 
   /// While no client comes, a control connection that is down is the only sign of a server that went away.
   std::function<bool()> upstream_doubt() {
     return [this] { return settings->gate.mode != config::gate_mode::off && !control.status().connected; };
+  }
+
+  std::vector<admin::route> all_routes() {
+    std::vector<admin::route> routes = admin::api_routes(backend);
+    for (admin::route& each : admin::catalog_routes(catalog))
+      routes.push_back(std::move(each));
+    return routes;
   }
 
   operator_backend::parts backend_parts() {

@@ -106,6 +106,7 @@ def same_rows(paths, fresh_horde):
         "INSERT INTO hidden.accounts SELECT n FROM generate_series(1, 100) n ON CONFLICT DO NOTHING;"
         "DELETE FROM hidden.parents WHERE id > 100;"
         "INSERT INTO hidden.parents SELECT n FROM generate_series(1, 100) n ON CONFLICT DO NOTHING;"
+        "INSERT INTO hidden.old_postings (event_id, user_id, amount) VALUES (-1, 1, 0);"
         "UPDATE public.kudos_ledger SET account_id = 50 WHERE event_id = 1;"
         "UPDATE public.kudos_stat_events SET parent_id = 50;"
         "INSERT INTO public.kudos_stat_events (user_id, amount, parent_id) VALUES (1, 0, 60);"

@@ -1,7 +1,7 @@
 -- One hidden way to the ledger of each kind: no statement of the tests names a configured table.
 -- Made as `app`, so that row level security lets the oracle see what views and functions read.
-SET ROLE app;
 CREATE SCHEMA hidden AUTHORIZATION app;
+SET ROLE app;
 SET search_path = hidden, public;
 
 -- Views, also over views, and a view that can be written through.
@@ -81,7 +81,7 @@ ALTER TABLE public.kudos_stat_events ADD parent_id integer REFERENCES parents ON
 CREATE TABLE old_postings () INHERITS (public.kudos_ledger);
 ALTER TABLE old_postings ENABLE ROW LEVEL SECURITY;
 CREATE POLICY oracle_read ON old_postings USING ((SELECT oracle.record('read', 'old_postings'))) WITH CHECK (true);
-INSERT INTO old_postings (user_id, amount) VALUES (1, 0);
+INSERT INTO old_postings (event_id, user_id, amount) VALUES (-1, 1, 0);
 CREATE FUNCTION change_mode(wanted text) RETURNS void LANGUAGE plpgsql
     AS $$ BEGIN UPDATE public.kudos_ledger_control SET mode = wanted WHERE id = 1; END $$;
 CREATE FUNCTION built(name text) RETURNS bigint LANGUAGE plpgsql
