@@ -146,6 +146,10 @@ void write_gate(yaml_writer& out, const settings& value) {
   for (const auto& function : gate.functions)
     functions.push_back(quoted(function_name(function)));
   out.leaf("functions", flow_list(functions));
+  out.line("  catalog:");
+  out.item("    closure: " + std::string(gate.catalog.closure ? "true" : "false"), "gate.catalog.closure");
+  out.item("    refresh: " + format_duration(gate.catalog.refresh), "gate.catalog.refresh");
+  out.item("    on_error: " + std::string{to_string(gate.catalog.on_error)}, "gate.catalog.on_error");
   out.leaf("in_band_transitions", to_string(gate.in_band_transitions));
 }
 

@@ -18,6 +18,9 @@ inline constexpr name_table<pin_on, 3> pin_on_names{
     {{"any", pin_on::any}, {"lock", pin_on::lock}, {"write", pin_on::write}}};
 inline constexpr name_table<in_band_policy, 2> in_band_policy_names{
     {{"exclusive", in_band_policy::exclusive}, {"deny", in_band_policy::deny}}};
+inline constexpr name_table<catalog_on_error, 2> catalog_on_error_names{
+    {{"closed", catalog_on_error::closed}, {"names_only", catalog_on_error::names_only}}};
+inline constexpr name_table<bool, 2> truth_names{{{"true", true}, {"false", false}}};
 inline constexpr name_table<log_level, 5> log_level_names{{{"trace", log_level::trace},
                                                            {"debug", log_level::debug},
                                                            {"info", log_level::info},
@@ -40,6 +43,9 @@ constexpr std::string_view name_of(Enum value, const name_table<Enum, Count>& na
 constexpr std::string_view to_string(gate_mode value) { return name_of(value, gate_mode_names); }
 constexpr std::string_view to_string(pin_on value) { return name_of(value, pin_on_names); }
 constexpr std::string_view to_string(in_band_policy value) { return name_of(value, in_band_policy_names); }
+constexpr std::string_view to_string(catalog_on_error value) {
+  return name_of(value, catalog_on_error_names);
+}
 constexpr std::string_view to_string(log_level value) { return name_of(value, log_level_names); }
 constexpr std::string_view to_string(log_format value) { return name_of(value, log_format_names); }
 constexpr std::string_view to_string(log_statements value) { return name_of(value, log_statements_names); }

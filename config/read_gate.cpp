@@ -4,6 +4,7 @@
 
 #include "config/dsn.hpp"
 #include "config/identifier.hpp"
+#include "config/ranges.hpp"
 #include "config/sections.hpp"
 
 namespace ledgergate::config {
@@ -143,6 +144,12 @@ void read_functions(const section_reader& gate, std::vector<std::string>& target
   }
 }
 
+void read_catalog(const section_reader& catalog, catalog_settings& target) {
+  catalog.choice("closure", target.closure, truth_names);
+  catalog.duration("refresh", target.refresh, ranges::catalog_refresh);
+  catalog.choice("on_error", target.on_error, catalog_on_error_names);
+}
+
 // A column of the control row, kept as written: it goes into SQL text.
 std::optional<std::string> read_column(const section_reader& section, std::string_view key, null_value null) {
   const std::string written = section.text(key, column_allowed, null);
@@ -157,7 +164,7 @@ std::optional<std::string> read_column(const section_reader& section, std::strin
 
 section_reader gate_section(const section_reader& root) {
   return root.section("gate", {"mode", "database", "lock_key", "applier_lock_key", "pin_before_locks",
-                               "tables", "functions", "in_band_transitions"});
+                               "tables", "functions", "catalog", "in_band_transitions"});
 }
 
 gate_keys read_gate_mode(const section_reader& gate, gate_settings& target) {
@@ -176,6 +183,7 @@ void read_gate(const section_reader& gate, gate_keys keys, gate_settings& target
         target.tables);
   }
   read_functions(gate, target.functions);
+  read_catalog(gate.section("catalog", {"closure", "refresh", "on_error"}), target.catalog);
   gate.choice("in_band_transitions", target.in_band_transitions, in_band_policy_names);
 }
 

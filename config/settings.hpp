@@ -45,6 +45,7 @@ struct control_settings {
 enum class gate_mode { enforce, observe, off };
 enum class pin_on { any, lock, write };
 enum class in_band_policy { exclusive, deny };
+enum class catalog_on_error { closed, names_only };
 
 /// One gated table. `schema` is empty when the rule names none: then it matches in every schema.
 struct table_rule {
@@ -53,6 +54,14 @@ struct table_rule {
   enum pin_on on = pin_on::any;
   std::vector<std::string> columns; ///< only with `write`: assigned columns that touch; empty means all
   bool operator==(const table_rule&) const = default;
+};
+
+/// `gate.catalog:` what the system catalogs add to the configured names.
+struct catalog_settings {
+  bool closure = true;        ///< views, triggers, functions, .. that lead to the ledger are gated too
+  milliseconds refresh = 30s; ///< 1s to 1h; DDL that passes by is not waited for
+  /// Until the catalogs were read once: pin whatever is not clearly harmless, or trust the names alone.
+  catalog_on_error on_error = catalog_on_error::closed;
 };
 
 /// `gate:` what is gated and by which keys.
@@ -64,6 +73,7 @@ struct gate_settings {
   std::vector<std::int32_t> pin_before_locks; ///< first int4 of two-key locks that come after the pin
   std::vector<table_rule> tables;
   std::vector<std::string> functions; ///< folded `name` or `schema.name`: a call touches
+  catalog_settings catalog;
   in_band_policy in_band_transitions = in_band_policy::exclusive;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/admin/catalog_state.hpp"
 #include "proxy/transition/pin_snapshot.hpp"
 #include "proxy/transition/transition_record.hpp"
 
@@ -46,11 +47,11 @@ struct status_report {
   std::size_t clients = 0;
   std::size_t max_clients = 0;
 
-  std::string upstream;                           ///< its address, or addresses, as configured
-  std::string upstream_error;                     ///< why it cannot be reached; empty when all is well
-  bool control_connected = false;                 ///< a transition could start now
-  std::string control_error;                      ///< empty when all is well
-  std::optional<transition::elapsed> catalog_age; ///< absent: the catalog is not in use
+  std::string upstream;           ///< its address, or addresses, as configured
+  std::string upstream_error;     ///< why it cannot be reached; empty when all is well
+  bool control_connected = false; ///< a transition could start now
+  std::string control_error;      ///< empty when all is well
+  catalog_state catalog;
   std::vector<sidecar_seen> sidecars;
 };
 

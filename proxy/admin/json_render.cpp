@@ -115,9 +115,6 @@ json::object render_status(const status_report& report,
   control["connected"] = report.control_connected;
   control["error"] = text_or_null(report.control_error);
 
-  json::object catalog;
-  catalog["age_ms"] = in_milliseconds(report.catalog_age);
-
   json::object out;
   out["version"] = report.version;
   out["time"] = to_rfc3339(now);
@@ -130,7 +127,7 @@ json::object render_status(const status_report& report,
   out["clients"] = std::move(clients);
   out["upstream"] = std::move(upstream);
   out["control"] = std::move(control);
-  out["catalog"] = std::move(catalog);
+  out["catalog"] = render_catalog_state(report.catalog);
   out["transition"] = current ? json::value(render_transition(*current, now)) : json::value(nullptr);
   out["last_transition"] = last ? json::value(render_transition(*last, now)) : json::value(nullptr);
   out["sidecars"] = render_sidecars(report.sidecars);

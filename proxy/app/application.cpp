@@ -13,6 +13,7 @@
 #include "protocol/error_response.hpp"
 #include "proxy/admin/api.hpp"
 #include "proxy/admin/http_server.hpp"
+#include "proxy/app/catalog_view.hpp"
 #include "proxy/app/operator_backend.hpp"
 #include "proxy/app/shutdown.hpp"
 #include "proxy/app/upstream_probe.hpp"
@@ -64,19 +65,19 @@ void turn_away(const net::unique_fd& client) {
 } // namespace
 
 struct application::impl {
-  impl(config::settings given, gate::rule_switch rules)
+  impl(config::settings given, gate::rule_switch kept)
       : settings(std::make_shared<const config::settings>(std::move(given))),
         max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
-        registry(max_clients),
-        control(io, settings), services{settings,     gate::make_gate_rules(*settings, rules),
-                                        resolver,     registry,
-                                        cancels,      session_log,
-                                        row_reader(), catalog_reader()},
+        registry(max_clients), control(io, settings),
+        catalog(settings, kept, control, rules_publisher()), services{settings,     catalog.rules(),
+                                                                      resolver,     registry,
+                                                                      cancels,      session_log,
+                                                                      row_reader(), catalog_reader()},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
         backend(backend_parts()),
-        router(backend, admin::token_file(settings->admin.token_file), admin::api_routes(backend)),
+        router(backend, admin::token_file(settings->admin.token_file), all_routes()),
         http(io.get_executor(),
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
                router.handle(request, peer, std::move(answer));
@@ -96,6 +97,7 @@ struct application::impl {
   session::session_log session_log;
   observe::metrics metrics;
   control::control_service control;
+  catalog_view catalog;
   const session::services services;
   session::data_plane data_plane;
   upstream_probe probe;
@@ -115,14 +117,26 @@ struct application::impl {
     };
   }
 
-  /// The gated names are the configured ones: there is nothing to read.
   std::function<void(session::catalog_handler)> catalog_reader() {
-    return [](const session::catalog_handler& answer) { answer(true); };
+    return [this](session::catalog_handler answer) {
+      boost::asio::post(io, [this, answer = std::move(answer)] { catalog.refresh(answer); });
+    };
+  }
+
+  catalog_view::publisher rules_publisher() {
+    return [this](const std::shared_ptr<const gate::gate_rules>& rules) { data_plane.publish(rules); };
   }
 
   /// While no client comes, a control connection that is down is the only sign of a server that went away.
   std::function<bool()> upstream_doubt() {
     return [this] { return settings->gate.mode != config::gate_mode::off && !control.status().connected; };
+  }
+
+  std::vector<admin::route> all_routes() {
+    std::vector<admin::route> routes = admin::api_routes(backend);
+    for (admin::route& each : admin::catalog_routes(catalog))
+      routes.push_back(std::move(each));
+    return routes;
   }
 
   operator_backend::parts backend_parts() {

@@ -64,6 +64,12 @@ admin::probe_report operator_backend::ready() const {
 std::string operator_backend::metrics_text() const {
   const control::control_status control = parts_.control.status();
   parts_.metrics.set_pins(control.pins_held, control.pins_waiting);
+  const control::catalog_status catalog = parts_.control.catalog();
+  if (catalog.age) parts_.metrics.set_catalog_age(*catalog.age);
+  if (catalog.report != nullptr) {
+    parts_.metrics.set_catalog_size(catalog.report->gated.size(), catalog.report->unseen.size());
+  }
+  parts_.metrics.set_catalog_failures(catalog.failures);
   parts_.metrics.set_mode(parts_.settings->modes, control.mode.value_or(""));
   return parts_.metrics.render();
 }
@@ -80,6 +86,8 @@ admin::status_report operator_backend::status() const {
   report.lock_key = parts_.settings->gate.lock_key;
   report.mode = control.mode;
   report.mode_version = control.version;
+  const control::catalog_status catalog = parts_.control.catalog();
+  report.catalog = {catalog.enabled, catalog.generation, catalog.age, catalog.last_error, catalog.report};
   report.pins_held = control.pins_held;
   report.pins_waiting = control.pins_waiting;
   report.oldest_pin_age = control.oldest_pin_age;

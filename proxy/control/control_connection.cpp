@@ -263,7 +263,7 @@ void control_connection::take(PGresult* result) {
   const std::unique_ptr<PGresult, decltype(&PQclear)> owned(result, &PQclear);
   switch (PQresultStatus(result)) {
   case PGRES_COMMAND_OK:
-  case PGRES_TUPLES_OK: result_.sets.push_back(read_set(result)); break;
+  case PGRES_TUPLES_OK: result_.sets.push_back(read_set(result, options_.most_rows)); break;
   case PGRES_FATAL_ERROR:
   case PGRES_BAD_RESPONSE:
     if (!remember_if_fatal(result)) result_.error = read_error(result);

@@ -20,6 +20,7 @@
 #include <libpq-fe.h>
 
 #include "proxy/control/connection_parameters.hpp"
+#include "proxy/control/pg_result.hpp"
 #include "proxy/control/session_setup.hpp"
 #include "proxy/transition/sql_result.hpp"
 
@@ -32,7 +33,8 @@ class control_connection : public std::enable_shared_from_this<control_connectio
     std::string application_name;
     std::string database; ///< the one it must lead to; empty: whatever the dsn says
     bool shorten_deadlock_timeout = false;
-    std::string purpose; ///< for the log: `transitions`, `watch`
+    std::string purpose;                ///< for the log: `transitions`, `watch`, `catalog`
+    int most_rows = control::most_rows; ///< of each set: further ones are left out
   };
   struct hooks {
     std::function<void(const session_facts&)> ready;

@@ -5,7 +5,9 @@
 
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include "proxy/control/catalog_watch.hpp"
 #include "proxy/control/control_connection.hpp"
 #include "proxy/control/pin_watch.hpp"
 #include "proxy/control/transition_driver.hpp"
@@ -46,7 +48,8 @@ class control_service::implementation {
  public:
   implementation(boost::asio::io_context& io, std::shared_ptr<const config::settings> settings)
       : io_(io), settings_(std::move(settings)), watch_(io, settings_, options_for(*settings_, "watch")),
-        driver_(io, options_for(*settings_, "transitions"), watch_) {
+        driver_(io, options_for(*settings_, "transitions"), watch_),
+        catalog_(io, settings_, options_for(*settings_, "catalog")) {
     driver_.on_change([this](const transition_record& record) {
       if (observer_) observer_(shown(record));
     });
@@ -55,9 +58,11 @@ class control_service::implementation {
   void start() {
     watch_.start();
     driver_.start();
+    catalog_.start();
   }
 
   void stop(std::function<void()> done) {
+    catalog_.stop();
     // The watch is needed to the last: a transition that waits is cancelled through it.
     driver_.stop([this, done = std::move(done)] {
       boost::asio::post(io_, [this, done] {
@@ -70,6 +75,7 @@ class control_service::implementation {
   void reload(std::shared_ptr<const config::settings> settings) {
     settings_ = std::move(settings);
     watch_.reload(settings_);
+    catalog_.reload(settings_);
   }
 
   void start_transition(transition::transition_request request, std::function<void(start_answer)> handler) {
@@ -122,10 +128,25 @@ class control_service::implementation {
     return out;
   }
 
+  void refresh_catalog(std::chrono::milliseconds patience, std::function<void(bool)> handler) {
+    // Whichever comes first answers; the other finds nothing left to call.
+    auto once = std::make_shared<std::function<void(bool)>>(std::move(handler));
+    auto timer = std::make_shared<boost::asio::steady_timer>(io_, patience);
+    const auto answer = [once, timer](bool current) {
+      timer->cancel();
+      if (const auto told = std::exchange(*once, nullptr)) told(current);
+    };
+    timer->async_wait([answer](const boost::system::error_code& ec) {
+      if (!ec) answer(false);
+    });
+    catalog_.refresh_now(answer);
+  }
+
   boost::asio::io_context& io_;
   std::shared_ptr<const config::settings> settings_;
   pin_watch watch_;
   transition_driver driver_;
+  catalog_watch catalog_;
   std::function<void(const transition_record&)> observer_;
   mutable std::string database_; ///< of the last connection that was ready
 };
@@ -175,6 +196,18 @@ void control_service::on_change(std::function<void(const transition_record&)> ob
 }
 
 control_status control_service::status() const { return implementation_->status(); }
+
+catalog_status control_service::catalog() const { return implementation_->catalog_.status(); }
+
+void control_service::on_catalog(
+    std::function<void(std::shared_ptr<const catalog::catalog_report>)> observer) {
+  implementation_->catalog_.on_report(std::move(observer));
+}
+
+void control_service::refresh_catalog(std::chrono::milliseconds patience,
+                                      std::function<void(bool current)> handler) {
+  implementation_->refresh_catalog(patience, std::move(handler));
+}
 
 void control_service::pins(std::function<void(pins_answer)> handler) {
   const auto statements = implementation_->settings_->log.statements;

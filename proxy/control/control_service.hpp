@@ -3,6 +3,7 @@
 // io_context's only thread.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "config/settings.hpp"
+#include "proxy/catalog/closure.hpp"
 #include "proxy/transition/pin_snapshot.hpp"
 #include "proxy/transition/transition_record.hpp"
 
@@ -65,6 +67,16 @@ struct control_row_answer {
   std::string error;                 ///< set when the row could not be read
 };
 
+/// What is known of the system catalogs.
+struct catalog_status {
+  bool enabled = false;                         ///< gate.catalog.closure, and the gate is not off
+  std::uint64_t generation = 0;                 ///< counts the closures that were published; 0: none was yet
+  std::optional<std::chrono::milliseconds> age; ///< since it was last known to be current; absent: never
+  std::string last_error;                       ///< of the last attempt; empty when it succeeded
+  std::uint64_t failures = 0;                   ///< attempts that failed, since the start
+  std::shared_ptr<const catalog::catalog_report> report; ///< null before the first reading
+};
+
 class control_service {
  public:
   /// `settings` is kept; a later reload() replaces it for transitions that start afterwards.
@@ -96,6 +108,13 @@ class control_service {
   control_status status() const;
   void pins(std::function<void(pins_answer)> handler);
   void read_control_row(std::function<void(control_row_answer)> handler);
+
+  catalog_status catalog() const;
+  /// Called with every new closure. One observer: it hands the rules to the sessions.
+  void on_catalog(std::function<void(std::shared_ptr<const catalog::catalog_report>)> observer);
+  /// Reads the catalogs now. `handler` is called once, after on_catalog(): whether the closure in force is no
+  /// older than the call, or false because it cannot be read, or not within `patience`.
+  void refresh_catalog(std::chrono::milliseconds patience, std::function<void(bool current)> handler);
 
  private:
   class implementation;

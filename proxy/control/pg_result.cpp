@@ -14,12 +14,12 @@ std::string field(const PGresult* result, int code) {
 
 } // namespace
 
-transition::result_set read_set(const PGresult* result) {
+transition::result_set read_set(const PGresult* result, int most) {
   transition::result_set set;
   set.command_tag = PQcmdStatus(const_cast<PGresult*>(result)); // libpq does not change it
   const int columns = PQnfields(result);
   set.column_count = static_cast<std::size_t>(columns);
-  const int rows = std::min(PQntuples(result), most_rows);
+  const int rows = std::min(PQntuples(result), most);
   set.rows.reserve(static_cast<std::size_t>(rows));
   for (int row = 0; row < rows; ++row) {
     transition::sql_row values(static_cast<std::size_t>(columns));

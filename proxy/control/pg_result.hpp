@@ -7,11 +7,11 @@
 
 namespace ledgergate::control {
 
-/// Rows beyond this number are left out: nothing that is asked for has so many, and a step may return a whole
-/// table.
+/// Rows beyond this number are left out, unless the connection says otherwise: nothing that is asked for has
+/// so many, and a step may return a whole table.
 inline constexpr int most_rows = 20000;
 
-transition::result_set read_set(const PGresult* result);
+transition::result_set read_set(const PGresult* result, int most = most_rows);
 transition::server_error read_error(const PGresult* result);
 transition::transaction_status read_status(const PGconn* connection);
 

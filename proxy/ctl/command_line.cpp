@@ -32,6 +32,15 @@ po::options_description watch_options() {
   return options;
 }
 
+po::options_description no_options() { return po::options_description(); }
+
+po::options_description explain_options() {
+  po::options_description options("Options of the command");
+  options.add_options()("schema", po::value<std::string>()->value_name("S"),
+                        "show the paths of names that are written without a schema in this one");
+  return options;
+}
+
 po::options_description flip_options() {
   po::options_description options("Options of the command");
   options.add_options()("from", po::value<std::string>()->value_name("MODE"),
@@ -78,6 +87,11 @@ const command_syntax commands[] = {
      }},
     {"pins", watch_options, nullptr,
      [](const po::variables_map& values) -> command { return pins_command{repetition_of(values)}; }},
+    {"catalog", no_options, nullptr, [](const po::variables_map&) -> command { return catalog_command{}; }},
+    {"explain", explain_options, "SQL",
+     [](const po::variables_map& values) -> command {
+       return explain_command{values["SQL"].as<std::string>(), text_of(values, "schema")};
+     }},
 };
 
 /// Where the command's name stands: the first argument that is neither an option nor the value of one.
@@ -142,7 +156,8 @@ parse_command_line(const std::vector<std::string>& arguments, const environment&
     const auto* found = std::find_if(std::begin(commands), std::end(commands),
                                      [&at](const command_syntax& known) { return known.name == *at; });
     if (found == std::end(commands)) {
-      return usage_error{"'" + *at + "' is not a command", "the commands are status, flip and pins"};
+      return usage_error{"'" + *at + "' is not a command",
+                         "the commands are status, flip, pins, catalog and explain"};
     }
     syntax = found;
   }

@@ -25,6 +25,13 @@ struct pins_command {
   repetition repeat = repetition::once;
 };
 
+struct catalog_command {};
+
+struct explain_command {
+  std::string sql; ///< `-`: it comes from standard input
+  std::optional<std::string> schema;
+};
+
 /// Whether the operator is asked to type the target mode.
 enum class confirmation { ask, given };
 
@@ -39,7 +46,7 @@ struct flip_command {
   confirmation confirm = confirmation::ask;
 };
 
-using command = std::variant<status_command, pins_command, flip_command>;
+using command = std::variant<status_command, pins_command, flip_command, catalog_command, explain_command>;
 
 struct invocation {
   admin_address address;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proxy/ctl/admin_client.hpp"
+#include "proxy/ctl/explain_command.hpp"
 #include "proxy/ctl/flip_command.hpp"
 #include "proxy/ctl/render.hpp"
 #include "proxy/ctl/report.hpp"
@@ -45,15 +46,21 @@ exit_code run_gatectl(const std::vector<std::string>& arguments, const environme
   }
   const admin_client client(call.address, std::move(token), terminal.interrupted);
   return std::visit(
-      overloaded{[&](const status_command& wanted) {
-                   return show(terminal, client, {"/v1/status", render_status, overflow::wrap}, wanted.repeat,
-                               call.format);
-                 },
-                 [&](const pins_command& wanted) {
-                   return show(terminal, client, {"/v1/pins", render_pins, overflow::cut}, wanted.repeat,
-                               call.format);
-                 },
-                 [&](const flip_command& wanted) { return flip(terminal, client, wanted, call.format); }},
+      overloaded{
+          [&](const status_command& wanted) {
+            return show(terminal, client, {"/v1/status", render_status, overflow::wrap}, wanted.repeat,
+                        call.format);
+          },
+          [&](const pins_command& wanted) {
+            return show(terminal, client, {"/v1/pins", render_pins, overflow::cut}, wanted.repeat,
+                        call.format);
+          },
+          [&](const catalog_command&) {
+            return show(terminal, client, {"/v1/catalog", render_catalog, overflow::wrap}, repetition::once,
+                        call.format);
+          },
+          [&](const explain_command& wanted) { return explain(terminal, client, wanted, call.format); },
+          [&](const flip_command& wanted) { return flip(terminal, client, wanted, call.format); }},
       call.what);
 }
 

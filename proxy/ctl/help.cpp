@@ -39,9 +39,26 @@ constexpr std::string_view pins_help =
     "that is\n"
     "idle in transaction, or a prepared transaction, may keep it waiting until somebody ends it.\n";
 
+constexpr std::string_view catalog_help = "gatectl catalog\n"
+                                          "\n"
+                                          "Lists every name that is gated and why: configured, or because "
+                                          "the system catalogs say that it leads to the\n"
+                                          "ledger; and what cannot be looked into.\n";
+
+constexpr std::string_view explain_help = "gatectl explain SQL\n"
+                                          "\n"
+                                          "Says for a text whether it touches the ledger, through what, and "
+                                          "how it would be pinned. Nothing is run.\n"
+                                          "With - the text is read from standard input.\n"
+                                          "\n"
+                                          "  gatectl explain 'delete from accounts where id = 1'\n"
+                                          "  gatectl explain - < migration.sql\n";
+
 std::string_view description_of(std::string_view command) {
   if (command == "flip") return flip_help;
   if (command == "status") return status_help;
+  if (command == "catalog") return catalog_help;
+  if (command == "explain") return explain_help;
   return pins_help;
 }
 
@@ -59,6 +76,8 @@ std::string help_text(const boost::program_options::options_description& globals
           "  status [-w]   the mode in force, pins, transitions, health\n"
           "  flip MODE     change the mode and watch it happen\n"
           "  pins [-w]     who holds the gate and who waits for it\n"
+          "  catalog       what is gated and why\n"
+          "  explain SQL   whether a text touches, through what, and how it is pinned\n"
           "\n"
        << globals << '\n'
        << exit_codes;

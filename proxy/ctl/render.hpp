@@ -13,6 +13,12 @@ page render_status(const boost::json::value& status);
 /// GET /v1/pins.
 page render_pins(const boost::json::value& pins);
 
+/// GET /v1/catalog.
+page render_catalog(const boost::json::value& catalog);
+
+/// POST /v1/explain.
+page render_explanation(const boost::json::value& explanation);
+
 /// Holders or waiters of the gate, at most `most` of them, with a heading.
 page render_gate_locks(const boost::json::array& locks, std::size_t most, std::string_view indent);
 

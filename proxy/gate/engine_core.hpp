@@ -107,6 +107,7 @@ class engine_core {
 
   // engine_query.cpp
   fate on_query(const frame& message);
+  sql::touch_kind touch_of_function(std::uint32_t oid) const;
   fate on_function_call(const frame& message);
   sql::text_verdict classify_query(const frame& message);
   fate pin_simple(const sql::text_verdict& verdict, bool function_call, std::string_view text);

@@ -201,15 +201,22 @@ bool engine_core::pin_what_the_hold_covers(const sql::text_verdict& verdict, sql
   return true;
 }
 
+sql::touch_kind engine_core::touch_of_function(std::uint32_t oid) const {
+  if (oid < first_normal_object_id) {
+    return runs_query_text(oid) || takes_two_key_lock(oid) ? sql::touch_kind::touch : sql::touch_kind::none;
+  }
+  const sql::touch_kind known = rules_->classifier->judge_function(oid);
+  return catalog_doubted_ ? std::max(known, sql::touch_kind::touch) : known;
+}
+
 engine_core::fate engine_core::on_function_call(const frame& message) {
   if (skipping_) return fate::forward;
   learn_default_level();
   sql::text_verdict verdict;
   const std::uint32_t oid = message.body.size() >= 4 ? protocol::load_int32(message.body.data()) : 0;
   if (oid == set_config) on_isolation_mention(sql::isolation_mention::doubt);
-  const bool may_touch = oid >= first_normal_object_id || runs_query_text(oid) || takes_two_key_lock(oid);
-  if (may_touch && keeps(gate_rule::function_call_by_oid)) {
-    verdict.touch = sql::touch_kind::touch;
+  if (keeps(gate_rule::function_call_by_oid)) {
+    verdict.touch = touch_of_function(oid);
     verdict.reason = sql::touch_reason::function;
   }
   if (!front_seen_) {

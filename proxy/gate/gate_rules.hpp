@@ -26,7 +26,11 @@ struct gate_rules {
   rule_switch rules;
 };
 
-/// Never null.
-std::shared_ptr<const gate_rules> make_gate_rules(const config::settings& settings, rule_switch rules = {});
+/// Never null. `closure`: what the catalogs say leads to the ledger; without it the configured names alone
+/// count. Made anew, and given to every engine, whenever the catalogs have changed; each time with a
+/// `generation` of its own.
+std::shared_ptr<const gate_rules>
+make_gate_rules(const config::settings& settings, rule_switch rules = {},
+                std::shared_ptr<const sql::catalog_closure> closure = nullptr, std::uint64_t generation = 0);
 
 } // namespace ledgergate::gate

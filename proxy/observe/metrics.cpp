@@ -40,6 +40,11 @@ struct metrics::impl {
                                                            .Name("ledgergate_catalog_age_seconds")
                                                            .Help("Age of what is known about the catalog.")
                                                            .Register(registry);
+  prometheus::Gauge& catalog_names = gauge("ledgergate_catalog_names", "Names that are gated.");
+  prometheus::Gauge& catalog_unseen =
+      gauge("ledgergate_catalog_unseen", "Objects that may lead to the ledger and cannot be looked into.");
+  prometheus::Gauge& catalog_failures =
+      gauge("ledgergate_catalog_failures", "Readings of the catalog that failed since the start.");
 
   prometheus::Gauge& gauge(const char* name, const char* help) {
     return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
@@ -82,6 +87,15 @@ void metrics::observe_transition_hold(std::chrono::duration<double> value) {
 
 void metrics::set_catalog_age(std::chrono::duration<double> value) {
   impl_->catalog_age.Add({}).Set(value.count());
+}
+
+void metrics::set_catalog_size(std::size_t gated, std::size_t unseen) {
+  impl_->catalog_names.Set(static_cast<double>(gated));
+  impl_->catalog_unseen.Set(static_cast<double>(unseen));
+}
+
+void metrics::set_catalog_failures(std::uint64_t count) {
+  impl_->catalog_failures.Set(static_cast<double>(count));
 }
 
 std::string metrics::render() const {

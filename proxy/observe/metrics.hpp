@@ -44,6 +44,10 @@ class metrics {
   /// Time from the grant to the commit.
   void observe_transition_hold(std::chrono::duration<double>);
   void set_catalog_age(std::chrono::duration<double>);
+  /// Names that are gated, and objects that cannot be looked into.
+  void set_catalog_size(std::size_t gated, std::size_t unseen);
+  /// Readings that failed since the start.
+  void set_catalog_failures(std::uint64_t count);
 
   /// The Prometheus text format, version 0.0.4.
   std::string render() const;

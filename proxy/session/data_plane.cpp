@@ -34,6 +34,11 @@ void data_plane::end_sessions() {
     each->end_sessions();
 }
 
+void data_plane::publish(const std::shared_ptr<const gate::gate_rules>& rules) {
+  for (const auto& each : workers_)
+    each->publish(rules);
+}
+
 void data_plane::stop() {
   for (const auto& each : workers_)
     each->stop();

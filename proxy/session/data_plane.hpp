@@ -23,6 +23,9 @@ class data_plane {
   void drain();
   /// What is left is ended: statements are cancelled on the server.
   void end_sessions();
+  /// Replaces the rules, also of the sessions that are running. Each worker takes them in its turn, before
+  /// whatever is posted to it later.
+  void publish(const std::shared_ptr<const gate::gate_rules>& rules);
   void stop();
 
   std::size_t connections() const;

@@ -30,7 +30,7 @@ using catalog_handler = std::function<void(bool current)>;
 /// Shared by all workers; outlives them. Everything in it is immutable or thread-safe.
 struct services {
   std::shared_ptr<const config::settings> settings;
-  std::shared_ptr<const gate::gate_rules> rules;
+  std::shared_ptr<const gate::gate_rules> rules; ///< to begin with: data_plane::publish() replaces them
   net::name_resolver& upstream;
   session_registry& registry;
   cancel_directory& cancels;
@@ -63,6 +63,8 @@ class session_host {
  public:
   virtual net::event_loop& loop() = 0;
   virtual const services& shared() const = 0;
+  /// The rules in force now.
+  virtual const std::shared_ptr<const gate::gate_rules>& rules() const = 0;
   virtual relay_tools& tools() = 0;
 
   /// Asks the resolver for the upstream's addresses; the session gets on_addresses() unless it is over by

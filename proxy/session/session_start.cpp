@@ -74,7 +74,7 @@ void session::startup_ended() {
 }
 
 gate::session_kind session::kind_of(const protocol::startup_packet& startup) const {
-  const auto& rules = *host_.shared().rules;
+  const auto& rules = *host_.rules();
   const std::string_view database = startup.database.substr(0, max_name_bytes);
   // Another protocol version than 3 names its database elsewhere. A server that speaks it is not known to us:
   // fail closed.
@@ -142,7 +142,7 @@ void session::on_connected(connect_outcome outcome) {
   relay_.send_to_server(startup_packet_);
   std::string().swap(startup_packet_);
   auto engine =
-      std::make_unique<gate::session_engine>(shared.rules, kind_, host_.tools().counters.statements);
+      std::make_unique<gate::session_engine>(host_.rules(), kind_, host_.tools().counters.statements);
   relay_.start(std::move(engine), inbox_.view());
   inbox_.clear();
   relay_on();

@@ -18,7 +18,7 @@ constexpr std::size_t scratch_bytes = 256 * 1024;
 } // namespace
 
 worker::worker(const services& shared, observe::worker_counters& counters)
-    : shared_(shared), scratch_(scratch_bytes), tools_{scratch_, actions_, counters},
+    : shared_(shared), rules_(shared.rules), scratch_(scratch_bytes), tools_{scratch_, actions_, counters},
       cancels_(loop_, shared.settings->limits.client_startup_timeout,
                shared.settings->upstream.connect_timeout) {}
 
@@ -94,6 +94,14 @@ void worker::ask_catalog(std::uint64_t session_id) {
 
 void worker::catalog_changed() {
   shared_.read_catalog([](bool) {});
+}
+
+void worker::publish(std::shared_ptr<const gate::gate_rules> rules) {
+  loop_.post([this, rules = std::move(rules)] {
+    rules_ = rules;
+    for (const auto& [id, each] : sessions_)
+      each->use_rules(rules_);
+  });
 }
 
 void worker::drain() {

@@ -32,12 +32,15 @@ class worker final : private session_host {
   void add_client(net::unique_fd client);
   void drain();
   void end_sessions();
+  /// Rules for the sessions that are there and for those that come.
+  void publish(std::shared_ptr<const gate::gate_rules> rules);
   /// Connections that are still held, those that are just ending included.
   std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
 
  private:
   net::event_loop& loop() override { return loop_; }
   const services& shared() const override { return shared_; }
+  const std::shared_ptr<const gate::gate_rules>& rules() const override { return rules_; }
   relay_tools& tools() override { return tools_; }
   void resolve_upstream(std::uint64_t session_id) override;
   void ask_control_row(std::uint64_t session_id) override;
@@ -49,6 +52,7 @@ class worker final : private session_host {
   void begin_session(net::unique_fd client);
 
   const services& shared_;
+  std::shared_ptr<const gate::gate_rules> rules_;
   net::event_loop loop_;
   std::vector<char> scratch_;
   gate::actions actions_;

@@ -4,12 +4,15 @@
 #include <array>
 #include <utility>
 
+#include "proxy/sql/catalog_closure.hpp"
+#include "proxy/sql/explanation.hpp"
 #include "proxy/sql/isolation_mention.hpp"
 #include "proxy/sql/lexer.hpp"
 #include "proxy/sql/mention_scan.hpp"
 #include "proxy/sql/parse.hpp"
 #include "proxy/sql/touch_rules.hpp"
 #include "proxy/sql/unreadable.hpp"
+#include "proxy/sql/word_scan.hpp"
 
 namespace ledgergate::sql {
 
@@ -27,8 +30,44 @@ std::string as_written(const std::string& name) {
   return text;
 }
 
+mention_mask bit_of(const closure_mention& known) {
+  if (known.strongest != touch_kind::transition) return mention::catalog;
+  return known.is_relation ? mention::control_table : mention::transition;
+}
+
+/// The names of the closure that are looked for as whole words, which is what makes hundreds of them cheap.
+word_scanner make_word_scanner(const gated_names& names) {
+  std::vector<word_scanner::name> words;
+  if (const catalog_closure* closure = names.closure.closure()) {
+    for_each_name(*closure, [&](closure_mention known) {
+      std::string text = as_written(known.name);
+      if (word_scanner::may_take(text)) words.push_back({std::move(text), bit_of(known)});
+    });
+  }
+  return word_scanner(std::move(words));
+}
+
+/// Names of the closure that begin with a short word or with none: operators, `u`, `"my table"`.
+void add_other_names(const catalog_closure& closure, std::vector<mention_pattern>& patterns) {
+  for_each_name(closure, [&](closure_mention known) {
+    std::string text = as_written(known.name);
+    if (word_scanner::may_take(text)) return;
+    const bool is_word = std::all_of(text.begin(), text.end(), is_word_part);
+    patterns.push_back(
+        {std::move(text), is_word ? mention_bounds::whole_word : mention_bounds::anywhere, bit_of(known)});
+  });
+  if (closure.definitions == touch_kind::none) return;
+  const mention_mask bit =
+      closure.definitions == touch_kind::transition ? mention::transition : mention::catalog;
+  for (const char* word : {"create", "alter", "drop", "grant", "revoke", "comment", "security", "import",
+                           "reindex", "refresh", "reassign", "into"}) {
+    patterns.push_back({word, mention_bounds::whole_word, bit});
+  }
+}
+
 mention_scanner make_scanner(const gated_names& names) {
   std::vector<mention_pattern> patterns;
+  if (const catalog_closure* closure = names.closure.closure()) add_other_names(*closure, patterns);
   const auto add = [&](std::string text, mention_bounds bounds, mention_mask bit) {
     patterns.push_back({std::move(text), bounds, bit});
   };
@@ -62,11 +101,19 @@ mention_scanner make_scanner(const gated_names& names) {
   return mention_scanner(std::move(patterns));
 }
 
+bool closure_has_non_ascii_name(const closure_rules& rules) {
+  bool found = false;
+  if (rules.closure() == nullptr) return false;
+  for_each_name(*rules.closure(), [&](closure_mention known) { found = found || has_high_byte(known.name); });
+  return found;
+}
+
 bool has_non_ascii_name(const gated_names& names) {
   const auto non_ascii = [](const auto& named) { return has_high_byte(named.name); };
   return std::any_of(names.tables.begin(), names.tables.end(), non_ascii) ||
          std::any_of(names.functions.begin(), names.functions.end(), non_ascii) ||
-         (names.control_table && has_high_byte(names.control_table->name));
+         (names.control_table && has_high_byte(names.control_table->name)) ||
+         closure_has_non_ascii_name(names.closure);
 }
 
 text_shape shape_of(const std::vector<statement_facts>& statements) {
@@ -142,11 +189,17 @@ void mind_definitions(text_verdict& verdict, std::string_view text, bool defines
 struct classifier::impl {
   gated_names names;
   mention_scanner scanner;
+  word_scanner words;
   bool has_non_ascii_name;
 
-  explicit impl(const config::settings& settings)
-      : names(make_gated_names(settings)), scanner(make_scanner(names)),
-        has_non_ascii_name(sql::has_non_ascii_name(names)) {}
+  impl(const config::settings& settings, std::shared_ptr<const catalog_closure> closure)
+      : names(make_gated_names(settings, std::move(closure))), scanner(make_scanner(names)),
+        words(make_word_scanner(names)), has_non_ascii_name(sql::has_non_ascii_name(names)) {}
+
+  mention_mask find(std::string_view text) const {
+    const mention_mask unread = names.closure.unread() ? mention::unread_catalog : 0;
+    return scanner.find(text) | words.find(text) | unread;
+  }
 
   /// Case folding and encoding of such a name depend on the server: when the bytes need not be UTF-8, any of
   /// them may be it.
@@ -157,11 +210,12 @@ struct classifier::impl {
   text_verdict classify(std::string_view text, mention_mask mentioned, const reading_context& context) const;
 };
 
-classifier::classifier(const config::settings& settings) : impl_(std::make_unique<const impl>(settings)) {}
+classifier::classifier(const config::settings& settings, std::shared_ptr<const catalog_closure> closure)
+    : impl_(std::make_unique<const impl>(settings, std::move(closure))) {}
 classifier::~classifier() = default;
 
 bool classifier::is_candidate(std::string_view text, const reading_context& context) const {
-  return (impl_->scanner.find(text) & ~mention::isolation) != 0 || impl_->could_be_reencoded(text, context);
+  return (impl_->find(text) & ~mention::isolation) != 0 || impl_->could_be_reencoded(text, context);
 }
 
 text_verdict classifier::impl::classify(std::string_view text, mention_mask mentioned,
@@ -188,11 +242,31 @@ text_verdict classifier::impl::classify(std::string_view text, mention_mask ment
 }
 
 text_verdict classifier::classify(std::string_view text, const reading_context& context) const {
-  const mention_mask mentioned = impl_->scanner.find(text);
+  const mention_mask mentioned = impl_->find(text);
   text_verdict verdict = impl_->classify(text, mentioned & ~mention::isolation, context);
   if ((mentioned & mention::isolation) != 0) verdict.isolation = isolation_of(text);
   return verdict;
 }
+
+explained_text classifier::explain(std::string_view text, const reading_context& context) const {
+  explained_text out;
+  out.verdict = classify(text, context);
+  parse_result parsed = parse(text);
+  if (parsed.error != nullptr) {
+    out.parse_message = parsed.message.empty() ? parsed.error : parsed.message;
+    out.parse_position = parsed.position;
+    return out;
+  }
+  for (const statement_facts& facts : parsed.statements) {
+    judgement judged = judge(facts, impl_->names);
+    const std::size_t size = facts.size == 0 ? text.size() - facts.offset : facts.size;
+    out.statements.push_back({facts.offset, size, judged.touch, judged.reason, std::move(judged.name),
+                              std::move(judged.schema), judged.access});
+  }
+  return out;
+}
+
+touch_kind classifier::judge_function(std::uint32_t oid) const { return impl_->names.closure.judge_oid(oid); }
 
 bool encoding_hides_ascii(std::string_view client_encoding) {
   // The client-only encodings of PostgreSQL (manual, section 24.3.1), as ParameterStatus spells them, plus
@@ -230,6 +304,7 @@ const char* to_string(touch_reason reason) {
   case touch_reason::do_block: return "do_block";
   case touch_reason::unparsed: return "unparsed";
   case touch_reason::new_definition: return "new_definition";
+  case touch_reason::catalog: return "catalog";
   }
   return "unknown";
 }

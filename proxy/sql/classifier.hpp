@@ -32,6 +32,7 @@ enum class touch_reason : std::uint8_t {
   unparsed,        ///< the parser could not read it: fail closed
   new_definition,  ///< CREATE or ALTER of something that names what is gated: until the catalog has been read
                    ///< again, anything may lead to the ledger
+  catalog,         ///< the catalogs say that it leads to the ledger: a view, a trigger, a foreign key, ..
 };
 
 /// How the server runs the text, as far as the choice of a pin needs it.
@@ -114,9 +115,14 @@ struct reading_context {
 /// GB18030, JOHAB, ...).
 bool encoding_hides_ascii(std::string_view client_encoding);
 
+struct catalog_closure;
+struct explained_text;
+
 class classifier {
  public:
-  explicit classifier(const config::settings& settings);
+  /// Without a closure the configured names alone count.
+  explicit classifier(const config::settings& settings,
+                      std::shared_ptr<const catalog_closure> closure = nullptr);
   ~classifier();
   classifier(const classifier&) = delete;
   classifier& operator=(const classifier&) = delete;
@@ -128,6 +134,13 @@ class classifier {
   /// Whether classify() would go past the mention test: the cheap part alone (well under a microsecond for
   /// 300 bytes).
   bool is_candidate(std::string_view text, const reading_context& context) const;
+
+  /// The same verdict with what stands behind it, whether or not a name is mentioned. Slower.
+  explained_text explain(std::string_view text, const reading_context& context) const;
+
+  /// A function called by its OID (FunctionCall), other than PostgreSQL's own: a touch unless the catalogs
+  /// know that it does not lead to the ledger.
+  touch_kind judge_function(std::uint32_t oid) const;
 
  private:
   struct impl;

@@ -1,5 +1,6 @@
 #include "proxy/sql/parse.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,14 @@ class parsed_text {
   parsed_text& operator=(const parsed_text&) = delete;
 
   bool failed() const { return result_.error != nullptr || result_.parse_tree == nullptr; }
+  parse_result failure() const {
+    parse_result result;
+    result.error = "syntax";
+    if (result_.error == nullptr) return result;
+    result.message = result_.error->message == nullptr ? "" : result_.error->message;
+    result.position = static_cast<std::size_t>(std::max(result_.error->cursorpos, 0));
+    return result;
+  }
   std::string_view tree() const { return result_.parse_tree; }
 
  private:
@@ -38,6 +47,12 @@ parse_result failure(const char* label) {
   parse_result result;
   result.error = label;
   return result;
+}
+
+/// A number that is absent is 0.
+std::size_t number_of(const json::object& node, std::string_view key) {
+  const json::value* found = node.if_contains(key);
+  return found != nullptr && found->is_int64() ? static_cast<std::size_t>(found->get_int64()) : 0;
 }
 
 parse_result read_tree(std::string_view tree, std::string_view text) {
@@ -58,7 +73,9 @@ parse_result read_tree(std::string_view tree, std::string_view text) {
     const json::object* raw = (*statements)[i].if_object();
     const json::value* statement = raw != nullptr ? raw->if_contains("stmt") : nullptr;
     if (statement == nullptr) return failure("syntax");
-    result.statements.push_back(read_statement(*statement, text));
+    statement_facts& facts = result.statements.emplace_back(read_statement(*statement, text));
+    facts.offset = number_of(*raw, "stmt_location");
+    facts.size = number_of(*raw, "stmt_len");
   }
   return result;
 }
@@ -72,7 +89,7 @@ parse_result parse(std::string_view text) {
   if (needed.depth > max_depth) return failure("too_deep");
   if (needed.expanded_bytes > max_expanded_bytes) return failure("too_long");
   const parsed_text parsed{std::string(text)};
-  return parsed.failed() ? failure("syntax") : read_tree(parsed.tree(), text);
+  return parsed.failed() ? parsed.failure() : read_tree(parsed.tree(), text);
 }
 
 } // namespace ledgergate::sql

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,8 @@ inline constexpr std::size_t max_parsed_text_bytes = 256 * 1024;
 struct parse_result {
   std::vector<statement_facts> statements;
   const char* error = nullptr; ///< null when read; else a static label: syntax, too_deep, too_long, encoding
+  std::string message;         ///< with syntax: the parser's own words
+  std::size_t position = 0;    ///< with syntax: where, in characters from 1; 0: it does not say
 };
 
 /// Reads `text` as a server with standard_conforming_strings = on would. Never throws but for lack of memory,

@@ -46,6 +46,12 @@ struct function_call {
   bool has_computed_text = false;            ///< some argument is no constant
 };
 
+/// An operator (its symbol) or a type, as written.
+struct object_name {
+  std::string schema; ///< empty when not written
+  std::string name;
+};
+
 enum class statement_kind : std::uint8_t {
   plain_dml, ///< SELECT (without INTO), INSERT, UPDATE, DELETE, MERGE, VALUES, TABLE
   control,   ///< transaction control or SET TRANSACTION
@@ -56,10 +62,16 @@ enum class statement_kind : std::uint8_t {
 };
 
 struct statement_facts {
+  std::size_t offset = 0; ///< in the text; the white space and comments in front of the statement are its own
+  std::size_t size = 0;   ///< 0: to the end of the text
   statement_kind kind = statement_kind::other;
   control_kind control = control_kind::none;
   std::vector<relation_access> relations;
   std::vector<function_call> functions;
+  std::vector<object_name> operators;
+  std::vector<object_name> types;
+  bool is_definition = false; ///< DDL: an event trigger may fire
+  bool is_inert = false;      ///< a setting, a notification, a cursor's FETCH, ..: runs nothing of a user's
   bool uses_parameters = false;
   bool discards_all = false;    ///< DISCARD ALL
   bool deallocates_all = false; ///< DEALLOCATE ALL

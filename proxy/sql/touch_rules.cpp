@@ -52,10 +52,13 @@ bool changes_mode(access_kind how) {
 judgement judge_relation(const relation_access& access, const gated_names& names) {
   if (names.control_table && same_table(names.control_table->schema, names.control_table->name, access)) {
     const touch_kind kind = changes_mode(access.how) ? touch_kind::transition : touch_kind::touch;
-    return {kind, touch_reason::control_row, access.name};
+    return {kind, touch_reason::control_row, access.name, access.schema,
+            to_string(closure_access_of(access.how))};
   }
   for (const config::table_rule& rule : names.tables) {
-    if (matches(rule, access)) return {touch_kind::touch, touch_reason::table, access.name};
+    if (matches(rule, access))
+      return {touch_kind::touch, touch_reason::table, access.name, access.schema,
+              to_string(closure_access_of(access.how))};
   }
   return {};
 }
@@ -76,18 +79,19 @@ bool mentions_gated(std::string_view text, const gated_names& names) {
   if (names.control_table && contains_folded(text, names.control_table->name)) return true;
   const auto in_text = [&](const auto& rule) { return contains_folded(text, rule.name); };
   return std::any_of(names.tables.begin(), names.tables.end(), in_text) ||
-         std::any_of(names.functions.begin(), names.functions.end(), in_text);
+         std::any_of(names.functions.begin(), names.functions.end(), in_text) ||
+         names.closure.any_name_in(text);
 }
 
 judgement judge_call(const function_call& call, const gated_names& names) {
   for (const config::qualified_name& gated : names.functions) {
     if (gated.name == call.name &&
         (gated.schema.empty() || call.schema.empty() || gated.schema == call.schema)) {
-      return {touch_kind::touch, touch_reason::function, call.name};
+      return {touch_kind::touch, touch_reason::function, call.name, call.schema, "call"};
     }
   }
   if (is_listed_lock(call, names.pin_before_locks))
-    return {touch_kind::touch, touch_reason::advisory_lock, call.name};
+    return {touch_kind::touch, touch_reason::advisory_lock, call.name, call.schema, "call"};
   if (runs_query_text(call.name)) {
     // A query in a constant can be looked at; one that is computed, or a whole schema, cannot (G7).
     const bool all_constant = call.argument_count > 0 && !call.text_arguments.empty() &&
@@ -95,7 +99,7 @@ judgement judge_call(const function_call& call, const gated_names& names) {
                               !call.has_computed_text;
     const auto gated = [&](const std::string& text) { return mentions_gated(text, names); };
     if (!all_constant || std::any_of(call.text_arguments.begin(), call.text_arguments.end(), gated)) {
-      return {touch_kind::touch, touch_reason::function, call.name};
+      return {touch_kind::touch, touch_reason::function, call.name, call.schema, "call"};
     }
   }
   return {};
@@ -108,13 +112,17 @@ judgement judge_do(const statement_facts& facts, const gated_names& names) {
       has_writing_word(facts.do_body)) {
     return {touch_kind::transition, touch_reason::do_block, names.control_table->name};
   }
+  if (names.closure.transition_in(facts.do_body))
+    return {touch_kind::transition, touch_reason::do_block, "DO"};
   return {touch_kind::touch, touch_reason::do_block, "DO"};
 }
 
 } // namespace
 
-gated_names make_gated_names(const config::settings& settings) {
+gated_names make_gated_names(const config::settings& settings,
+                             std::shared_ptr<const catalog_closure> closure) {
   gated_names names;
+  names.closure = closure_rules(std::move(closure));
   names.tables = settings.gate.tables;
   // The settings hold functions as `schema.name`, folded and without quotes; the control table stands as it
   // was written.
@@ -132,10 +140,6 @@ gated_names make_gated_names(const config::settings& settings) {
   return names;
 }
 
-void judgement::merge(judgement other) {
-  if (other.touch > touch) *this = std::move(other);
-}
-
 judgement judge(const statement_facts& facts, const gated_names& names) {
   judgement result;
   if (facts.kind == statement_kind::do_block) result.merge(judge_do(facts, names));
@@ -143,6 +147,7 @@ judgement judge(const statement_facts& facts, const gated_names& names) {
     result.merge(judge_relation(access, names));
   for (const function_call& call : facts.functions)
     result.merge(judge_call(call, names));
+  result.merge(names.closure.judge(facts));
   return result;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,28 +14,23 @@
 #include "config/identifier.hpp"
 #include "config/settings.hpp"
 #include "proxy/sql/classifier.hpp"
+#include "proxy/sql/closure_rules.hpp"
+#include "proxy/sql/judgement.hpp"
 #include "proxy/sql/statement_facts.hpp"
 
 namespace ledgergate::sql {
 
-/// What the rules know: names from the configuration, ready to compare.
+/// What the rules know: names from the configuration and the catalogs, ready to compare.
 struct gated_names {
   std::vector<config::table_rule> tables;
   std::vector<config::qualified_name> functions;
   std::optional<config::qualified_name> control_table;
   std::vector<std::int32_t> pin_before_locks;
   std::vector<std::int64_t> lock_keys; ///< the gate key, and the applier key when there is one
+  closure_rules closure;               ///< what the catalogs say leads to those
 };
-gated_names make_gated_names(const config::settings& settings);
-
-struct judgement {
-  touch_kind touch = touch_kind::none;
-  touch_reason reason = touch_reason::no_rule_matches;
-  std::string name; ///< what matched
-
-  /// Keeps the stronger of the two; the first of equals.
-  void merge(judgement other);
-};
+gated_names make_gated_names(const config::settings& settings,
+                             std::shared_ptr<const catalog_closure> closure = nullptr);
 
 judgement judge(const statement_facts& facts, const gated_names& names);
 

@@ -9,6 +9,7 @@
 #include "proxy/sql/tree_constant.hpp"
 #include "proxy/sql/tree_control.hpp"
 #include "proxy/sql/tree_node.hpp"
+#include "proxy/sql/tree_statement.hpp"
 
 namespace ledgergate::sql {
 
@@ -78,6 +79,10 @@ class tree_reader {
   void column_reference(const json::object& node);
   void indirection(const json::object& node);
   void parameter(const json::object& node);
+  void expression(const json::object& node);
+  void sort(const json::object& node);
+  void sub_link(const json::object& node);
+  void note_name(std::vector<object_name>& target, const json::array* parts);
   void attribute_calls(const json::array* fields, std::size_t first);
 
   std::string_view text_;
@@ -85,50 +90,9 @@ class tree_reader {
   std::vector<frame> pending_; ///< instead of recursion: how deep a tree is, is the client's choice
 };
 
-/// Statements that define, maintain or announce something: they change no balance and look at none.
-/// Views, rules, triggers, functions, constraints, partitions, new names: what the catalog can lead through.
-bool defines_a_way(std::string_view name, const json::object& wrapper) {
-  if (name == "CreateTableAsStmt") {
-    const json::object* body = object_of(wrapper, name);
-    return body != nullptr && text_of(*body, "objtype") == "OBJECT_MATVIEW";
-  }
-  static constexpr std::array<std::string_view, 4> names = {"DefineStmt", "RenameStmt", "RuleStmt",
-                                                            "ViewStmt"};
-  return name.starts_with("Create") || name.starts_with("Alter") ||
-         std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool is_inert(std::string_view node) {
-  static constexpr std::array<std::string_view, 6> prefixes = {"Alter", "Create", "Drop",
-                                                               "Grant", "Define", "Comment"};
-  static constexpr std::array<std::string_view, 20> names = {"CheckPointStmt",
-                                                             "ClosePortalStmt",
-                                                             "ClusterStmt",
-                                                             "CompositeTypeStmt",
-                                                             "ConstraintsSetStmt",
-                                                             "FetchStmt",
-                                                             "ImportForeignSchemaStmt",
-                                                             "IndexStmt",
-                                                             "ListenStmt",
-                                                             "LoadStmt",
-                                                             "NotifyStmt",
-                                                             "ReassignOwnedStmt",
-                                                             "ReindexStmt",
-                                                             "RenameStmt",
-                                                             "RuleStmt",
-                                                             "SecLabelStmt",
-                                                             "UnlistenStmt",
-                                                             "VacuumStmt",
-                                                             "VariableShowStmt",
-                                                             "ViewStmt"};
-  if (node == "CreateTableAsStmt") return false;
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](auto prefix) { return node.starts_with(prefix); }) ||
-         std::find(names.begin(), names.end(), node) != names.end();
-}
-
 tree_reader::handler tree_reader::find_handler(std::string_view node) {
-  static constexpr std::array<entry, 24> handlers = {{
+  static constexpr std::array<entry, 27> handlers = {{
+      {"A_Expr", &tree_reader::expression},
       {"A_Indirection", &tree_reader::indirection},
       {"CallStmt", &tree_reader::call},
       {"ColumnRef", &tree_reader::column_reference},
@@ -149,6 +113,8 @@ tree_reader::handler tree_reader::find_handler(std::string_view node) {
       {"RangeVar", &tree_reader::range_var},
       {"RefreshMatViewStmt", &tree_reader::refresh},
       {"SelectStmt", &tree_reader::select},
+      {"SortBy", &tree_reader::sort},
+      {"SubLink", &tree_reader::sub_link},
       {"TransactionStmt", &tree_reader::control},
       {"TruncateStmt", &tree_reader::truncate},
       {"UpdateStmt", &tree_reader::update},
@@ -166,7 +132,9 @@ statement_facts tree_reader::read(const json::value& statement) {
   if (wrapper == nullptr || wrapper->empty()) return {};
   const std::string_view name = wrapper->begin()->key();
   facts_.defines = defines_a_way(name, *wrapper);
-  if (is_inert(name)) return std::move(facts_);
+  facts_.is_definition = is_definition_statement(name);
+  facts_.is_inert = is_inert_statement(name);
+  if (facts_.is_inert) return std::move(facts_);
   static constexpr std::array<std::string_view, 5> dml = {"SelectStmt", "InsertStmt", "UpdateStmt",
                                                           "DeleteStmt", "MergeStmt"};
   if (std::find(dml.begin(), dml.end(), name) != dml.end()) facts_.kind = statement_kind::plain_dml;
@@ -201,6 +169,8 @@ void tree_reader::visit_object(const json::object& object) {
   // A relation in a typed field that no handler claimed: whatever the statement does with it, it counts as
   // read.
   if (object.contains("relname") && object.contains("relpersistence")) return range_var(object);
+  if (object.contains("names") && object.contains("typemod"))
+    note_name(facts_.types, array_of(object, "names"));
   push_fields(object);
 }
 
@@ -312,6 +282,7 @@ void tree_reader::select(const json::object& node) {
   if (node.contains("intoClause")) {
     // SELECT INTO is a utility: the new table is not touched, what it is made from is.
     if (facts_.kind == statement_kind::plain_dml) facts_.kind = statement_kind::other;
+    facts_.is_definition = true;
   }
   for (const auto& [relation, how] : locked_relations(node))
     note(*relation, how);
@@ -322,7 +293,10 @@ void tree_reader::select(const json::object& node) {
   push_fields(node, {"intoClause", "lockingClause", "larg", "rarg"});
 }
 
-void tree_reader::create_as(const json::object& node) { push_fields(node, {"into"}); }
+void tree_reader::create_as(const json::object& node) {
+  facts_.is_definition = true;
+  push_fields(node, {"into"});
+}
 
 void tree_reader::refresh(const json::object& node) {
   if (const json::object* relation = object_of(node, "relation")) note_insert(*relation, nullptr);
@@ -357,11 +331,13 @@ void tree_reader::execute(const json::object& node) {
 }
 
 void tree_reader::deallocate(const json::object& node) {
+  facts_.is_inert = true;
   facts_.deallocates = text_of(node, "name");
   facts_.deallocates_all = facts_.deallocates.empty();
 }
 
 void tree_reader::discard(const json::object& node) {
+  facts_.is_inert = true;
   facts_.discards_all = text_of(node, "target") == "DISCARD_ALL";
 }
 
@@ -420,12 +396,35 @@ void tree_reader::indirection(const json::object& node) {
 
 void tree_reader::parameter(const json::object&) { facts_.uses_parameters = true; }
 
+void tree_reader::note_name(std::vector<object_name>& target, const json::array* parts) {
+  if (parts == nullptr || parts->empty()) return;
+  object_name& used = target.emplace_back();
+  used.name = string_node(parts->back());
+  if (parts->size() > 1) used.schema = string_node((*parts)[parts->size() - 2]);
+}
+
+void tree_reader::expression(const json::object& node) {
+  note_name(facts_.operators, array_of(node, "name"));
+  push_fields(node, {"name"});
+}
+
+void tree_reader::sort(const json::object& node) {
+  note_name(facts_.operators, array_of(node, "useOp"));
+  push_fields(node, {"useOp"});
+}
+
+void tree_reader::sub_link(const json::object& node) {
+  note_name(facts_.operators, array_of(node, "operName"));
+  push_fields(node, {"operName"});
+}
+
 void tree_reader::control(const json::object& node) {
   facts_.kind = statement_kind::control;
   facts_.control = control_of_transaction(node);
 }
 
 void tree_reader::variable_set(const json::object& node) {
+  facts_.is_inert = true;
   facts_.control = control_of_setting(node);
   if (facts_.control != control_kind::none) facts_.kind = statement_kind::control;
 }

@@ -61,7 +61,8 @@ text_verdict judge_unreadable(std::string_view text, mention_mask mentioned, con
   verdict.parse_error = label;
   verdict.name = label;
   const bool may_change_mode =
-      (mentioned & (mention::control_table | mention::hidden_name)) != 0 && has_writing_word(text);
+      (mentioned & mention::transition) != 0 ||
+      ((mentioned & (mention::control_table | mention::hidden_name)) != 0 && has_writing_word(text));
   verdict.touch = may_change_mode ? touch_kind::transition : touch_kind::touch;
   return verdict;
 }

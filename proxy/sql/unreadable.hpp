@@ -24,9 +24,13 @@ inline constexpr mention_mask forget = 1U << 9U;  ///< DEALLOCATE, DISCARD
 inline constexpr mention_mask unlock = 1U << 10U; ///< pg_advisory_unlock..
 inline constexpr mention_mask isolation =
     1U << 11U; ///< may set an isolation level, of the transaction or by default
+inline constexpr mention_mask catalog = 1U << 12U;    ///< a name that the catalogs say leads to the ledger
+inline constexpr mention_mask transition = 1U << 13U; ///< one whose use may change the mode
+inline constexpr mention_mask unread_catalog = 1U << 14U; ///< set in every text until the catalogs were read
 /// The ones that can lead to the ledger; the others only matter for what the session keeps track of.
-inline constexpr mention_mask can_touch =
-    table | function | control_table | hidden_name | execute | do_block | query_text | advisory_lock;
+inline constexpr mention_mask can_touch = table | function | control_table | hidden_name | execute |
+                                          do_block | query_text | advisory_lock | catalog | transition |
+                                          unread_catalog;
 } // namespace mention
 
 /// `label`: static text, why it could not be read.

@@ -8,7 +8,8 @@ namespace ledgergate::tidy {
 
 namespace {
 
-constexpr std::string_view pure_folders[] = {"protocol", "proxy/sql", "proxy/gate", "proxy/transition"};
+constexpr std::string_view pure_folders[] = {"protocol", "proxy/sql", "proxy/catalog", "proxy/gate",
+                                             "proxy/transition"};
 constexpr std::string_view banned_in_pure_folders[] = {
     "asio", "openssl", "libpq", "spdlog", "::now(", "random_device", "std::thread", "std::mutex", "getenv"};
 // These ask again and again, until a deadline, whether a condition holds; whoever has to wait does it through

@@ -1,0 +1,49 @@
+#include "proxy/app/catalog_view.hpp"
+
+#include <utility>
+
+#include "proxy/observe/log.hpp"
+
+namespace ledgergate::app {
+
+namespace {
+
+/// How long a client waits for the catalogs after DDL of its own.
+constexpr std::chrono::milliseconds patience{1000};
+
+} // namespace
+
+catalog_view::catalog_view(std::shared_ptr<const config::settings> settings, gate::rule_switch kept,
+                           control::control_service& control, publisher publish)
+    : settings_(std::move(settings)), kept_(kept), control_(control), publish_(std::move(publish)),
+      rules_(gate::make_gate_rules(*settings_, kept_, catalog::initial_closure(*settings_))) {
+  control_.on_catalog([this](const std::shared_ptr<const catalog::catalog_report>& report) { use(*report); });
+}
+
+void catalog_view::use(const catalog::catalog_report& report) {
+  rules_ = gate::make_gate_rules(*settings_, kept_, report.closure, control_.catalog().generation);
+  publish_(rules_);
+}
+
+admin::catalog_state catalog_view::catalog() const {
+  const control::catalog_status status = control_.catalog();
+  return {status.enabled, status.generation, status.age, status.last_error, status.report};
+}
+
+gate::explanation catalog_view::explain(const std::string& sql) const { return gate::explain(sql, *rules_); }
+
+void catalog_view::refresh(std::function<void(bool current)> answer) {
+  // With the configured names alone there is nothing to read.
+  if (!control_.catalog().enabled) return answer(true);
+  control_.refresh_catalog(patience, [this, answer = std::move(answer)](bool current) {
+    if (!current) {
+      observe::log(config::log_level::warn,
+                   "a client defined something and the catalogs could not be read in time: its session stays "
+                   "pinned for everything (" +
+                       control_.catalog().last_error + ")");
+    }
+    answer(current);
+  });
+}
+
+} // namespace ledgergate::app
