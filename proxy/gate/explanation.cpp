@@ -20,6 +20,7 @@ std::string word_for(pin_plan plan) {
   case pin_plan::as_extended: return "as_extended";
   case pin_plan::envelope:
   case pin_plan::envelope_from_failed:
+  case pin_plan::pin_for_prepare:
   case pin_plan::run_first_statement:
   case pin_plan::wait_idle:
   case pin_plan::wait_base: return "envelope";
