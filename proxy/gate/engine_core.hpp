@@ -89,9 +89,11 @@ class engine_core {
   struct envelope {
     unsigned remaining = 0;
     pin_strength strength = pin_strength::none;
-    bool in_batch = false; ///< in front of a Bind: on failure the rest of the batch is dropped
+    bool in_batch = false;   ///< in front of a Bind: on failure the rest of the batch is dropped
+    bool was_failed = false; ///< it began in a failed transaction
     bool failed = false;
     bool doubtful = false; ///< the call that failed may have taken its lock all the same
+    std::string notices;   ///< what came in front of the error
     std::string error;     ///< the first ErrorResponse, whole
   };
 
@@ -174,7 +176,7 @@ class engine_core {
   void hold_dropped();
   static bool may_have_locked(pin_strength strength, std::string_view sqlstate);
   void inject_batch_pin(pin_strength strength, bool session_lock);
-  void inject_as_extended(pin_strength strength, std::string_view text);
+  void inject_as_extended(pin_strength strength, std::string_view text, bool modifies);
   void inject_envelope(pin_strength strength, bool in_batch);
   void inject_first_statement(std::string_view text);
   void inject_envelope_from_failed(pin_strength strength);
@@ -206,11 +208,12 @@ class engine_core {
   // engine_replies.cpp
   void settle_front(char tag);
   fate on_error(const frame& message);
-  fate on_notice();
+  fate on_notice(const frame& message);
   fate on_reply(const frame& message);
   fate on_function_result(std::string_view body);
   fate on_pin_batch_reply(char tag);
   fate on_as_extended_reply(const frame& message);
+  void release_row_description();
   void release_command_complete();
   void on_command_tag(std::string_view tag, expected_reply& entry);
   bool eaten_by_copy() const;
@@ -219,7 +222,9 @@ class engine_core {
   fate mismatch();
 
   bool idle() const;
-  bool failed_for_sure() const { return status_ == 'E' && droppers_in_flight_ == 0; }
+  bool failed_for_sure() const {
+    return status_ == 'E' && droppers_in_flight_ == 0 && !batch_.begin && !batch_.end;
+  }
   bool only_releases_outstanding() const;
   bool base_known() const;
   bool leftovers_only(std::size_t count) const;
@@ -282,6 +287,7 @@ class engine_core {
   unsigned release_tries_ = 0;
   bool catalog_doubted_ = false; ///< something was defined and the catalog was not read since
   std::string held_command_complete_;
+  std::string held_row_description_; ///< of a statement that modifies: shown when it has succeeded
   isolation_level default_level_ = isolation_level::unknown; ///< of the session
   isolation_level level_ = isolation_level::unknown;         ///< of the open transaction, as the server said
   bool default_asked_ = false;                               ///< the answer is under way

@@ -103,7 +103,11 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   }
   const fate decided = pin_extended(statement);
   if (decided != fate::forward) return decided;
-  if (statement.control == sql::control_kind::prepare_transaction && hold_.any())
+  if (statement.control == sql::control_kind::prepare_transaction && batch_.held != pin_strength::none) {
+    refuse_in_batch("0A000",
+                    "ledgergate cannot give a lock of its own to a transaction prepared in this batch",
+                    "Send a Sync in front of PREPARE TRANSACTION.");
+  } else if (statement.control == sql::control_kind::prepare_transaction && hold_.any())
     if (inject_give_up_hold_for_prepare() == fate::hold) return fate::hold;
   expected_reply& entry = queue_.push(reply_kind::execute, reply_owner::client);
   entry.may_drop_pin = statement.may_drop_pin() || statement.may_commit_inside;
@@ -261,6 +265,7 @@ batch_situation engine_core::situation_of(const statement_class& statement) cons
   now.savepoint_possible = savepoint_possible();
   now.plain_dml = statement.plain_dml || (statement.may_commit_inside && !inner_commit);
   now.may_commit_inside = inner_commit;
+  now.held = hold_covers(strength_of(statement.touch));
   now.block_level = transaction_level();
   now.default_level = default_level();
   return now;

@@ -87,6 +87,7 @@ void engine_core::begin_inquiry(pin_strength strength, bool in_batch, unsigned c
   envelope_ = {};
   envelope_.strength = strength;
   envelope_.in_batch = in_batch;
+  envelope_.was_failed = status_ == 'E';
   envelope_.remaining = calls;
   wait_ = wait_for::envelope;
   ++pins_in_flight_;
@@ -125,6 +126,12 @@ void engine_core::on_inquiry_result(const expected_reply& entry, std::string_vie
 /// The last reply of an inquiry is in. `proving`: the control row's writer is needed next.
 void engine_core::finish_inquiry(bool proving) {
   --pins_in_flight_;
+  if (envelope_.failed && first_ran_ && envelope_.strength == pin_strength::none && envelope_.was_failed) {
+    // It failed where the whole text fails as well, and in its own words.
+    wait_ = wait_for::nothing;
+    out_->resume_client = true;
+    return;
+  }
   if (envelope_.failed) {
     level_ = isolation_level::unknown;
     answer_failed_envelope();

@@ -92,6 +92,7 @@ statement_class engine_core::class_of_statement(std::string_view name) {
 void engine_core::doubt(statement_class& statement) const {
   if (!catalog_doubted_ || statement.touch != sql::touch_kind::none) return;
   if (statement.control != sql::control_kind::none) return;
+  if (statement.sql_names != nullptr && statement.sql_names->forgets_statements) return; // DISCARD ALL
   statement.touch = sql::touch_kind::touch;
   statement.reason = sql::touch_reason::new_definition;
 }
@@ -99,6 +100,7 @@ void engine_core::doubt(statement_class& statement) const {
 void engine_core::doubt(sql::text_verdict& verdict, std::string_view text) const {
   if (!catalog_doubted_ || verdict.touch != sql::touch_kind::none) return;
   if (sql::single_control_statement(text) != sql::control_kind::none) return;
+  if (verdict.shape == sql::text_shape::other_single && verdict.forgets_statements) return; // DISCARD ALL
   verdict.touch = sql::touch_kind::touch;
   verdict.reason = sql::touch_reason::new_definition;
   if (verdict.shape == sql::text_shape::unknown && text.find(';') != std::string_view::npos)

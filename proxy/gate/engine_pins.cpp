@@ -126,7 +126,7 @@ void engine_core::inject_batch_pin(pin_strength strength, bool session_lock) {
 
 // Parse: String statement, String query, Int16 number of types. The client's text goes as it is, NUL
 // included.
-void engine_core::inject_as_extended(pin_strength strength, std::string_view text) {
+void engine_core::inject_as_extended(pin_strength strength, std::string_view text, bool modifies) {
   const pin_messages& messages = rules_->messages;
   std::string parse = {'P'};
   protocol::append_int32(parse, static_cast<std::uint32_t>(4 + 1 + text.size() + 2));
@@ -139,7 +139,9 @@ void engine_core::inject_as_extended(pin_strength strength, std::string_view tex
   out_->to_server.inject(messages.as_extended_suffix);
   expected_reply& entry = queue_.push(reply_kind::as_extended, reply_owner::client, reply_purpose::pin);
   entry.strength = strength;
+  entry.modifies = modifies;
   held_command_complete_.clear();
+  held_row_description_.clear();
   owed_close_unnamed_ = false;
   as_extended_in_flight_ = true;
   unnamed_closed_behind_ = false;
@@ -205,6 +207,7 @@ void engine_core::finish_envelope() {
 void engine_core::answer_failed_envelope() {
   wait_ = wait_for::nothing;
   out_->resume_client = true;
+  out_->to_client.inject(envelope_.notices);
   out_->to_client.inject(envelope_.error);
   if (envelope_.in_batch) {
     discard_to_sync_ = true; // the client's batch ends here; its Sync goes to the server

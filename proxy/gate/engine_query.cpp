@@ -279,7 +279,7 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   case pin_plan::in_batch:
   case pin_plan::in_batch_with_session: inject_batch_pin(strength, true); return fate::forward;
   case pin_plan::pin_for_prepare: inject_pin_for_prepare(strength); return fate::forward;
-  case pin_plan::as_extended: inject_as_extended(strength, text); return fate::discard;
+  case pin_plan::as_extended: inject_as_extended(strength, text, verdict.modifies); return fate::discard;
   case pin_plan::envelope: inject_envelope(strength, false); return fate::hold;
   case pin_plan::envelope_from_failed: inject_envelope_from_failed(strength); return fate::hold;
   case pin_plan::refuse: break;
@@ -306,6 +306,7 @@ simple_situation engine_core::situation_of(const sql::text_verdict& verdict, boo
   now.prepares_transaction = verdict.prepares_transaction;
   now.only_prepares_at_its_end = verdict.only_prepares_at_its_end;
   now.first = verdict.first;
+  now.unread = verdict.parse_error != nullptr;
   now.first_ran = first_ran_;
   now.may_wait = !copy_in_open_;
   now.block_level = transaction_level();

@@ -80,12 +80,17 @@ void engine_core::settle_front(char tag) {
   }
 }
 
-engine_core::fate engine_core::on_notice() {
+engine_core::fate engine_core::on_notice(const frame& message) {
   settle_front(backend::notice_response);
   if (queue_.empty()) return fate::forward;
   const expected_reply& entry = queue_.front();
   if (entry.kind == reply_kind::as_extended)
     return entry.step < as_extended_client_parse ? fate::discard : fate::forward;
+  if (entry.purpose == reply_purpose::run_first && message.whole) {
+    // Shown only if the statement fails: else the whole text says it once more.
+    envelope_.notices.push_back(message.tag);
+    envelope_.notices.append(message.body.data() - 4, message.body.size() + 4);
+  }
   return entry.owner == reply_owner::proxy ? fate::discard : fate::forward;
 }
 
@@ -347,8 +352,14 @@ engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
   case as_extended_client_describe:
     if (tag != backend::row_description && tag != backend::no_data) return mismatch();
     ++entry.step;
-    return tag == backend::row_description ? fate::forward : fate::discard; // a simple query has no NoData
+    if (tag == backend::no_data) return fate::discard; // a simple query has none
+    if (!entry.modifies || !message.whole) return fate::forward;
+    // A simple query shows its rows when it has run to its end.
+    held_row_description_.assign(1, tag);
+    held_row_description_.append(message.body.data() - 4, message.body.size() + 4);
+    return fate::discard;
   case as_extended_client_execute:
+    release_row_description();
     if (tag == backend::data_row) return fate::forward;
     if (tag != backend::command_complete) return mismatch();
     // F23: held until the commit is known; a deferred constraint that fails there takes its place.
@@ -359,6 +370,12 @@ engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
   case as_extended_client_close: return step_if(tag == backend::close_complete);
   default: return mismatch();
   }
+}
+
+void engine_core::release_row_description() {
+  if (held_row_description_.empty()) return;
+  out_->to_client.inject(held_row_description_);
+  held_row_description_.clear();
 }
 
 /// Parameter changes and notifications are sent when the transaction is over, right before ReadyForQuery:

@@ -23,7 +23,8 @@ bool looked_at_whole(char tag) {
   case backend::error_response:
   case backend::function_call_response:
   case backend::parameter_status:
-  case backend::ready_for_query: return true;
+  case backend::ready_for_query:
+  case backend::row_description: return true;
   default: return false;
   }
 }
@@ -96,7 +97,7 @@ bool engine_core::read_server_frame(std::string_view view, frame& out) {
 engine_core::fate engine_core::on_server_frame(const frame& message) {
   if (starting_) return on_startup_server_frame(message);
   switch (message.tag) {
-  case backend::notice_response: return on_notice();
+  case backend::notice_response: return on_notice(message);
   case backend::notification_response: release_command_complete(); return fate::forward;
   case backend::parameter_status:
     release_command_complete();

@@ -39,7 +39,7 @@ pin_plan plan_in_block(const simple_situation& now) {
   if (now.replication) return pin_plan::envelope;
   const bool sets_transaction =
       now.first == sql::control_kind::set_transaction || now.first == sql::control_kind::begin;
-  if (sets_transaction && !now.first_ran) return pin_plan::run_first_statement;
+  if (sets_transaction && !now.first_ran && !now.unread) return pin_plan::run_first_statement;
   switch (now.block_level) {
   case isolation_level::exempt:
     if (!control) return pin_plan::forward;
@@ -61,7 +61,8 @@ pin_plan plan_in_block(const simple_situation& now) {
 pin_plan plan_in_failed(const simple_situation& now) {
   if (!now.has_transaction_control || !leaves_failed_transaction(now.first)) return pin_plan::forward;
   // Going back to a savepoint twice is going back once: from there on it is a text in an open transaction.
-  if (now.first == sql::control_kind::rollback_to && !now.replication) return pin_plan::run_first_statement;
+  if (now.first == sql::control_kind::rollback_to && !now.replication)
+    return now.first_ran ? pin_plan::forward : pin_plan::run_first_statement;
   const bool possible = !now.replication && !now.drops_session_locks;
   return possible ? pin_plan::envelope_from_failed : pin_plan::refuse;
 }
@@ -117,7 +118,9 @@ pin_plan plan_batch(const batch_situation& now) {
   if (!now.base_known) return pin_plan::wait_base;
   // F33: a FunctionCall between Parse and the first Bind does no harm; later it would commit the implicit
   // transaction (F17).
-  if (!now.bound_in_batch && !touched_base) return pin_plan::envelope;
+  if (!now.bound_in_batch && !touched_base && !now.held) return pin_plan::envelope;
+  // The hold makes the lock inside the batch wait for nobody.
+  if (!now.bound_in_batch && now.held) return now.may_commit_inside ? pin_plan::refuse : pin_plan::in_batch;
   // The snapshot of the implicit transaction exists already: no lock taken now is early enough.
   return implicit_low ? pin_plan::in_batch_with_session : pin_plan::refuse;
 }

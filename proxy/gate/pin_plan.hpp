@@ -46,6 +46,7 @@ struct simple_situation {
   bool prepares_transaction = false;     ///< PREPARE TRANSACTION stands in the text
   bool only_prepares_at_its_end = false; ///< .. as its last statement, and no other transaction control does
   sql::control_kind first = sql::control_kind::none; ///< the first statement of the text
+  bool unread = false;                               ///< the text could not be parsed
   bool first_ran = false;                            ///< run_first_statement was carried out for this message
   bool may_wait = true; ///< false while COPY data is expected: waiting would never end
   isolation_level block_level = isolation_level::low;   ///< of the open transaction, as far as it is known
@@ -64,6 +65,7 @@ struct batch_situation {
   bool savepoint_possible = false;
   bool plain_dml = true;
   bool may_commit_inside = false;
+  bool held = false; ///< a session-level hold is there already, and the statement may drop it
   isolation_level block_level = isolation_level::low;
   isolation_level default_level = isolation_level::low;
 

@@ -129,6 +129,12 @@ void add_facts(text_verdict& verdict, statement_facts& facts, touch_kind touch, 
       facts.control != control_kind::none && facts.control != control_kind::set_transaction;
   verdict.has_transaction_control = verdict.has_transaction_control || is_control;
   verdict.forgets_statements = verdict.forgets_statements || facts.discards_all || facts.deallocates_all;
+  verdict.modifies =
+      verdict.modifies ||
+      std::any_of(facts.relations.begin(), facts.relations.end(), [](const relation_access& access) {
+        return access.how == access_kind::insert || access.how == access_kind::update ||
+               access.how == access_kind::remove;
+      });
   verdict.may_commit_inside = verdict.may_commit_inside || facts.kind == statement_kind::do_block ||
                               facts.kind == statement_kind::call;
   const bool drops = drops_session_locks(facts, names);

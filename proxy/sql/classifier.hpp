@@ -89,6 +89,7 @@ struct text_verdict {
   /// DISCARD ALL, pg_advisory_unlock_all, pg_advisory_unlock_shared, also named inside a DO block: a
   /// session-level hold may be gone after it.
   bool drops_session_locks = false;
+  bool modifies = false;           ///< INSERT, UPDATE, DELETE or MERGE, also inside WITH
   bool may_commit_inside = false;  ///< CALL or DO: procedures may commit, which drops a transaction-level pin
   bool forgets_statements = false; ///< DEALLOCATE ALL or DISCARD ALL
   bool redefines_unseen = false;   ///< DO with PREPARE, DEALLOCATE or DISCARD in it: any name may change
