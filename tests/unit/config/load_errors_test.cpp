@@ -126,7 +126,6 @@ TEST(LoadErrors, TreatKeysOfFeaturesThatAreNotThereAsUnknown) {
             "listen[0].tls"},
            {with(sample, "  host: 127.0.0.1\n", "  host: 127.0.0.1\n  tls: { mode: prefer }\n"),
             "upstream.tls"},
-           {with(sample, "  lock_key:", "  catalog: { closure: true }\n  lock_key:"), "gate.catalog"},
            {sample + "transitions: { evict_idle_after: off }\n", "transitions.evict_idle_after"},
            {sample + "admin: { viewer_token_file: null }\n", "admin.viewer_token_file"},
            {sample + "admin: { tls: { mode: off } }\n", "admin.tls"},
@@ -339,7 +338,8 @@ TEST(LoadErrors, OfTheGate) {
       {"the closure", "  lock_key:", "  catalog: { closure: 1 }\n  lock_key:",
        "8:23: gate.catalog.closure: \"1\" is not allowed; must be one of true, false"},
       {"a refresh", "  lock_key:", "  catalog: { refresh: 10ms }\n  lock_key:",
-       "8:23: gate.catalog.refresh: \"10ms\" is not allowed; must be a duration from 1s to 1h"},
+       "8:23: gate.catalog.refresh: \"10ms\" is not allowed; must be a duration from 1s to 1h, written like "
+       "500ms, 2s or 1m"},
       {"a key of the catalog", "  lock_key:", "  catalog: { reload: 1s }\n  lock_key:",
        "8:14: gate.catalog.reload: is an unknown key; allowed here: closure, refresh, on_error"},
       {"a policy", "  lock_key:", "  in_band_transitions: allow\n  lock_key:",
