@@ -12,10 +12,10 @@ constexpr const char* begin_text = "BEGIN ISOLATION LEVEL REPEATABLE READ READ O
                                    "SET LOCAL search_path = pg_catalog, pg_temp; ";
 
 /// A row's xmin changes with every change of the row.
-std::string part(const char* table, const char* key = "oid::int8", const char* condition = "true") {
-  return std::string("SELECT pg_catalog.concat(pg_catalog.count(*), ':', "
-                     "pg_catalog.bit_xor(pg_catalog.hashtextextended(xmin::text, ") +
-         key + "))) AS p FROM pg_catalog." + table + " WHERE " + condition;
+std::string part(const char* table, const char* key = "oid::int8", const std::string& condition = "true") {
+  return std::string("SELECT concat(count(*), ':', "
+                     "bit_xor(hashtextextended(xmin::text, ") +
+         key + "))) AS p FROM " + table + " WHERE " + condition;
 }
 
 constexpr const char* names_of = "(SELECT array_to_string(array_agg(a.attname ORDER BY a.attnum), chr(1)) "
@@ -97,7 +97,8 @@ constexpr const char* others =
     "SELECT t.oid, n.nspname, t.typname, t.typtype, t.typrelid FROM pg_type t "
     "JOIN pg_namespace n ON n.oid = t.typnamespace LEFT JOIN pg_class c ON c.oid = t.typrelid "
     "LEFT JOIN pg_type e ON e.oid = t.typelem LEFT JOIN pg_class ec ON ec.oid = e.typrelid "
-    "WHERE t.oid >= 16384 AND coalesce(c.relkind, 'c') = 'c' AND coalesce(ec.relkind, 'c') = 'c'; "
+    "WHERE t.oid >= 16384 AND t.typtype NOT IN ('e', 'p') AND coalesce(c.relkind, 'c') = 'c' AND "
+    "coalesce(ec.relkind, 'c') = 'c'; "
     "SELECT oid, castsource, casttarget FROM pg_cast WHERE oid >= 16384; "
     "SELECT oid, amproclefttype FROM pg_amproc WHERE oid >= 16384 "
     "UNION ALL SELECT oid, amproclefttype FROM (SELECT oid, amoplefttype AS amproclefttype FROM pg_amop "
@@ -158,30 +159,42 @@ std::string narrowed_columns(const config::settings& settings) {
          "LEFT JOIN pg_attribute a ON a.attrelid = s.base AND a.attnum = m[3]::int; ";
 }
 
-std::string fingerprint() {
-  std::string text =
-      "SELECT pg_catalog.string_agg(p, ' ') FROM (" +
-      part("pg_class", "oid::int8", "oid >= 16384 AND relkind IN ('r', 'p', 'v', 'm', 'f')") + " UNION ALL " +
-      part("pg_attribute", "attrelid::int8 * 2048 + attnum", "attrelid >= 16384 AND attnum > 0") +
-      " UNION ALL " + part("pg_inherits", "inhrelid::int8 * 31 + inhparent::int8");
-  for (const char* table : {"pg_partitioned_table", "pg_foreign_table"}) {
-    text += " UNION ALL " + part(table, table[3] == 'p' ? "partrelid::int8" : "ftrelid::int8");
-  }
+/// The columns whose names the closure knows: of triggers, foreign keys, partition keys and the rules.
+std::string named_columns(const config::settings& settings) {
+  return "attnum > 0 AND attrelid IN (SELECT conrelid FROM pg_constraint WHERE contype = 'f' "
+         "UNION SELECT confrelid FROM pg_constraint WHERE contype = 'f' "
+         "UNION SELECT tgrelid FROM pg_trigger WHERE NOT tgisinternal "
+         "UNION SELECT adrelid FROM pg_attrdef UNION SELECT partrelid FROM pg_partitioned_table UNION " +
+         narrowed_tables(settings) + ")";
+}
+
+std::string fingerprint(const config::settings& settings) {
+  std::string text = "SELECT string_agg(p, ' ') FROM (" +
+                     part("pg_class", "oid::int8", "oid >= 16384 AND relkind IN ('r', 'p', 'v', 'm', 'f')") +
+                     " UNION ALL " +
+                     part("pg_attribute", "attrelid::int8 * 2048 + attnum", named_columns(settings)) +
+                     " UNION ALL " + part("pg_inherits", "inhrelid::int8 * 31 + inhparent::int8") +
+                     " UNION ALL " + part("pg_partitioned_table", "partrelid::int8") + " UNION ALL " +
+                     part("pg_foreign_table", "ftrelid::int8") + " UNION ALL " +
+                     part("pg_index", "indexrelid::int8", "indexprs IS NOT NULL OR indpred IS NOT NULL");
   for (const char* table : {"pg_namespace", "pg_proc", "pg_language", "pg_extension", "pg_trigger",
                             "pg_constraint", "pg_rewrite", "pg_attrdef", "pg_policy", "pg_operator",
                             "pg_type", "pg_cast", "pg_amproc", "pg_amop", "pg_event_trigger"}) {
-    text += " UNION ALL " + part(table);
+    text += " UNION ALL " + part(table, "oid::int8", "oid >= 16384");
   }
-  return text + " UNION ALL " + part("pg_index", "indexrelid::int8", "indexrelid >= 16384") + ") f; ";
+  return text + ") f; ";
 }
 
 } // namespace
 
-std::string fingerprint_text() { return begin_text + fingerprint() + "COMMIT"; }
+std::string fingerprint_text(const config::settings& settings) {
+  return begin_text + fingerprint(settings) + "COMMIT";
+}
 
 std::string catalog_text(const config::settings& settings) {
-  return begin_text + fingerprint() + relations + functions() + triggers + foreign_keys() + inheritance +
-         rules() + column_rules + policies() + others + dependencies + narrowed_columns(settings) + "COMMIT";
+  return begin_text + fingerprint(settings) + relations + functions() + triggers + foreign_keys() +
+         inheritance + rules() + column_rules + policies() + others + dependencies +
+         narrowed_columns(settings) + "COMMIT";
 }
 
 } // namespace ledgergate::control

@@ -10,7 +10,7 @@
 namespace ledgergate::control {
 
 /// One row, one text: changes whenever anything that catalog_text() reads has changed.
-std::string fingerprint_text();
+std::string fingerprint_text(const config::settings& settings);
 
 /// Everything, in one snapshot. The sets behind the first two (BEGIN, SET) and before the last (COMMIT) are,
 /// in this order: the fingerprint, then one for each member of catalog::catalog_rows in its order.

@@ -46,58 +46,89 @@ unsigned word_bits(const char* bytes) {
 
 } // namespace
 
-/// Bit 5 is what tells upper from lower case; setting it makes some other bytes alike too, which costs a
-/// comparison and nothing else.
-std::uint32_t word_scanner::hash_at(const char* four_bytes) {
-  std::uint32_t bytes = 0;
-  std::memcpy(&bytes, four_bytes, sizeof bytes);
-  return ((bytes | 0x20202020U) * 0x9E3779B1U) >> (32U - hash_bits);
+namespace {
+
+/// Four bytes, ASCII case folded: bit 5 is what tells upper from lower case. Setting it makes some other
+/// bytes alike too, which costs a comparison and nothing else.
+std::uint32_t folded_bytes(const char* bytes) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, bytes, sizeof value);
+  return value | 0x20202020U;
 }
 
-bool word_scanner::may_take(std::string_view name) {
-  return name.size() >= prefix_bytes &&
-         std::all_of(name.begin(), name.begin() + prefix_bytes, [](char c) { return is_word_byte(c); });
+std::size_t word_end(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_word_byte(text[at]))
+    ++at;
+  return at;
 }
 
-word_scanner::word_scanner(std::vector<name> names) : names_(std::move(names)) {
-  for (name& each : names_)
+std::string_view first_word(std::string_view name) { return name.substr(0, word_end(name, 0)); }
+
+/// `text` begins with the name, and the name ends where a word does, unless the server may have cut it.
+bool begins_with_name(std::string_view text, std::string_view wanted) {
+  if (!equals_folded(text.substr(0, wanted.size()), wanted)) return false;
+  if (wanted.size() >= cut_name_bytes || wanted.size() == text.size()) return true;
+  return !is_word_byte(wanted.back()) || !is_word_byte(text[wanted.size()]);
+}
+
+} // namespace
+
+std::uint32_t word_scanner::filter_hash(std::uint32_t first_bytes) {
+  return (first_bytes * 0x9E3779B1U) >> (32U - filter_bits);
+}
+
+/// By length, beginning and end: names of one schema share their beginnings.
+std::size_t word_scanner::slot_of(std::string_view word) const {
+  const std::uint32_t begin = folded_bytes(word.data());
+  const std::uint32_t end = folded_bytes(word.data() + word.size() - prefix_bytes);
+  const std::uint32_t mixed =
+      (begin * 0x9E3779B1U) ^ (end * 0x85EBCA77U) ^ (static_cast<std::uint32_t>(word.size()) * 0xC2B2AE3DU);
+  return (mixed ^ mixed >> 15U) & (slot_begin_.size() - 2);
+}
+
+bool word_scanner::may_take(std::string_view name) { return first_word(name).size() >= prefix_bytes; }
+
+word_scanner::word_scanner(std::vector<name> names) {
+  std::size_t slots = 16;
+  while (slots < 4 * names.size())
+    slots *= 2;
+  slot_begin_.assign(slots + 1, 0);
+  for (name& each : names) {
     std::transform(each.text.begin(), each.text.end(), each.text.begin(), fold_ascii);
-  const auto hash_of = [](const name& each) { return hash_at(each.text.data()); };
-  std::sort(names_.begin(), names_.end(),
-            [&](const name& left, const name& right) { return hash_of(left) < hash_of(right); });
-  first_of_hash_.assign(hash_count + 1, 0);
-  for (const name& each : names_) {
-    const std::uint32_t hash = hash_of(each);
+    const std::uint32_t hash = filter_hash(folded_bytes(each.text.data()));
     filter_[hash / 64] |= std::uint64_t{1} << (hash % 64);
-    ++first_of_hash_[hash + 1];
+    (first_word(each.text).size() >= cut_name_bytes ? cut_names_ : names_).push_back(std::move(each));
   }
-  for (std::size_t i = 1; i <= hash_count; ++i)
-    first_of_hash_[i] += first_of_hash_[i - 1];
-}
-
-bool word_scanner::matches(std::string_view text, std::size_t at, const std::string& wanted) const {
-  const std::size_t size = wanted.size();
-  if (text.size() - at < size) return false;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (fold_ascii(text[at + i]) != wanted[i]) return false;
-  }
-  if (size >= cut_name_bytes || at + size == text.size()) return true;
-  return !is_word_byte(wanted.back()) || !is_word_byte(text[at + size]);
+  const auto slot = [&](const name& each) { return slot_of(first_word(each.text)); };
+  std::sort(names_.begin(), names_.end(),
+            [&](const name& left, const name& right) { return slot(left) < slot(right); });
+  for (const name& each : names_)
+    ++slot_begin_[slot(each) + 1];
+  for (std::size_t i = 1; i < slot_begin_.size(); ++i)
+    slot_begin_[i] += slot_begin_[i - 1];
 }
 
 mention_mask word_scanner::at_word(std::string_view text, std::size_t at) const {
   if (text.size() - at < prefix_bytes) return 0;
-  const std::uint32_t hash = hash_at(text.data() + at);
+  const std::uint32_t hash = filter_hash(folded_bytes(text.data() + at));
   if ((filter_[hash / 64] >> (hash % 64) & 1U) == 0) return 0;
+  const std::size_t size = word_end(text, at) - at;
+  if (size < prefix_bytes) return 0;
+  const std::string_view rest = text.substr(at);
   mention_mask found = 0;
-  for (std::uint32_t i = first_of_hash_[hash]; i < first_of_hash_[hash + 1]; ++i) {
-    if (matches(text, at, names_[i].text)) found |= names_[i].bit;
+  const std::size_t slot = slot_of(rest.substr(0, size));
+  for (std::uint32_t i = slot_begin_[slot]; i < slot_begin_[slot + 1]; ++i) {
+    if (begins_with_name(rest, names_[i].text)) found |= names_[i].bit;
+  }
+  if (size < cut_name_bytes) return found;
+  for (const name& each : cut_names_) {
+    if (begins_with_name(rest, each.text)) found |= each.bit;
   }
   return found;
 }
 
 mention_mask word_scanner::find(std::string_view text) const {
-  if (names_.empty()) return 0;
+  if (slot_begin_.empty()) return 0;
   mention_mask found = 0;
   unsigned inside = 0; // whether the byte before this block belongs to a word
   for (std::size_t at = 0; at < text.size(); at += step) {

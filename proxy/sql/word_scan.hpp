@@ -35,17 +35,18 @@ class word_scanner {
 
  private:
   static constexpr std::size_t prefix_bytes = 4;
-  static constexpr unsigned hash_bits = 12;
-  static constexpr std::size_t hash_count = std::size_t{1} << hash_bits;
+  static constexpr unsigned filter_bits = 12;
+  static constexpr std::size_t filter_size = std::size_t{1} << filter_bits;
 
-  static std::uint32_t hash_at(const char* four_bytes);
+  static std::uint32_t filter_hash(std::uint32_t first_bytes);
+  std::size_t slot_of(std::string_view word) const;
   mention_mask at_word(std::string_view text, std::size_t at) const;
-  bool matches(std::string_view text, std::size_t at, const std::string& wanted) const;
 
-  std::vector<name> names_; ///< sorted by the hash of their first bytes
-  std::array<std::uint64_t, hash_count / 64>
-      filter_{};                             ///< which hashes there are: small enough to stay cached
-  std::vector<std::uint32_t> first_of_hash_; ///< where the names of a hash begin, and one more
+  /// Which first four bytes there are: small enough to stay cached, and the end of it for most words.
+  std::array<std::uint64_t, filter_size / 64> filter_{};
+  std::vector<name> names_;               ///< sorted by the slot of their first word
+  std::vector<std::uint32_t> slot_begin_; ///< where the names of a slot begin, and one more; a power of two
+  std::vector<name> cut_names_;           ///< whose first word may be the beginning of a longer one
 };
 
 } // namespace ledgergate::sql

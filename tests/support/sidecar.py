@@ -221,9 +221,14 @@ class Sidecar:
             return True
         try:
             status, _ = self.get("/readyz" if self.await_ready else "/livez")
-            return status == 200
+            return status == 200 and (not self.await_ready or self._has_tried_catalog())
         except (OSError, http.client.HTTPException, socket.timeout):
             return False
+
+    def _has_tried_catalog(self):
+        """Before the first reading everything is pinned, which is not what most tests look at."""
+        catalog = self.get("/v1/status")[1]["catalog"]
+        return not catalog["enabled"] or catalog["generation"] or "not read yet" not in catalog["error"]
 
     def _discard(self):
         if self.process is not None and self.process.poll() is None:

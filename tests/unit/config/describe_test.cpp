@@ -37,6 +37,10 @@ gate:
     - name: "kudos_ledger"
       pin_on: any  # default
   functions: []  # default
+  catalog:
+    closure: true  # default
+    refresh: 30s  # default
+    on_error: closed  # default
   in_band_transitions: exclusive  # default
 control_row:
   table: "kudos_ledger_control"

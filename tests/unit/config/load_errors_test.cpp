@@ -126,7 +126,6 @@ TEST(LoadErrors, TreatKeysOfFeaturesThatAreNotThereAsUnknown) {
             "listen[0].tls"},
            {with(sample, "  host: 127.0.0.1\n", "  host: 127.0.0.1\n  tls: { mode: prefer }\n"),
             "upstream.tls"},
-           {with(sample, "  lock_key:", "  catalog: { closure: true }\n  lock_key:"), "gate.catalog"},
            {sample + "transitions: { evict_idle_after: off }\n", "transitions.evict_idle_after"},
            {sample + "admin: { viewer_token_file: null }\n", "admin.viewer_token_file"},
            {sample + "admin: { tls: { mode: off } }\n", "admin.tls"},
@@ -334,6 +333,15 @@ TEST(LoadErrors, OfTheGate) {
       {"two functions alike", "  tables:", "  functions: [f, F]\n  tables:",
        "9:18: gate.functions[1]: \"F\" is not allowed; it is in this list already; each function must be "
        "named once"},
+      {"what follows an error", "  lock_key:", "  catalog: { on_error: open }\n  lock_key:",
+       "8:24: gate.catalog.on_error: \"open\" is not allowed; must be one of closed, names_only"},
+      {"the closure", "  lock_key:", "  catalog: { closure: 1 }\n  lock_key:",
+       "8:23: gate.catalog.closure: \"1\" is not allowed; must be one of true, false"},
+      {"a refresh", "  lock_key:", "  catalog: { refresh: 10ms }\n  lock_key:",
+       "8:23: gate.catalog.refresh: \"10ms\" is not allowed; must be a duration from 1s to 1h, written like "
+       "500ms, 2s or 1m"},
+      {"a key of the catalog", "  lock_key:", "  catalog: { reload: 1s }\n  lock_key:",
+       "8:14: gate.catalog.reload: is an unknown key; allowed here: closure, refresh, on_error"},
       {"a policy", "  lock_key:", "  in_band_transitions: allow\n  lock_key:",
        "8:24: gate.in_band_transitions: \"allow\" is not allowed; must be one of exclusive, deny"},
       {"no database anywhere", "dsn: host=127.0.0.1 dbname=horde user=operator", "dsn: host=127.0.0.1",

@@ -55,6 +55,7 @@ gate:
     - { name: Public.Users, pin_on: write, columns: [Kudos, '"Eval"'] }
     - { name: '"Postings"', pin_on: lock }
   functions: [post, Ledger.Fold]
+  catalog: { closure: false, refresh: 2m, on_error: names_only }
   in_band_transitions: deny
 control_row: { table: ledger.control, where: id = 1, mode_column: m, changed_at_column: c }
 modes: [a, b, "3"]
@@ -86,6 +87,9 @@ log: { level: trace, format: json, statements: full }
   EXPECT_THAT(value.gate.tables, ElementsAre(table_rule{"public", "users", pin_on::write, {"kudos", "Eval"}},
                                              table_rule{"", "Postings", pin_on::lock, {}}));
   EXPECT_THAT(value.gate.functions, ElementsAre("post", "ledger.fold"));
+  EXPECT_FALSE(value.gate.catalog.closure);
+  EXPECT_EQ(value.gate.catalog.refresh, 2min);
+  EXPECT_EQ(value.gate.catalog.on_error, catalog_on_error::names_only);
   EXPECT_EQ(value.gate.in_band_transitions, in_band_policy::deny);
   EXPECT_EQ(value.control_row.table, "ledger.control");
   EXPECT_EQ(value.control_row.where, "id = 1");

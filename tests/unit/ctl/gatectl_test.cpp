@@ -67,6 +67,29 @@ TEST_F(Gatectl, PassesJsonThroughAsItCame) {
   EXPECT_EQ(console_.out.str(), "{\"holders\":[],\"waiters\":[],\"new_member\":1}\n");
 }
 
+TEST_F(Gatectl, ExplainsWhatStandsOnTheCommandLine) {
+  admin_.answer("POST /v1/explain", 200,
+                R"({"verdict":"none","statements":[{"sql":"select 1","verdict":"none"}]})");
+  EXPECT_EQ(run({"explain", "select 1", "--schema", "app"}), exit_code::done);
+  expect_said(console_.out, {"select 1", "verdict     none"});
+  ASSERT_EQ(admin_.requests().size(), 1u);
+  EXPECT_EQ(admin_.requests()[0].body(), R"({"sql":"select 1","schema":"app"})");
+}
+
+TEST_F(Gatectl, ExplainsWhatComesFromStandardInput) {
+  admin_.answer("POST /v1/explain", 200, R"({"verdict":"none","statements":[]})");
+  console_.in.str("select\n2");
+  EXPECT_EQ(run({"-o", "json", "explain", "-"}), exit_code::done);
+  EXPECT_EQ(admin_.requests()[0].body(), R"({"sql":"select\n2"})");
+  EXPECT_EQ(console_.out.str(), "{\"verdict\":\"none\",\"statements\":[]}\n");
+}
+
+TEST_F(Gatectl, AnExplanationThatIsRefusedIsReported) {
+  admin_.answer("POST /v1/explain", 400, error_body("malformed_json"));
+  EXPECT_EQ(run({"explain", "x"}), exit_code::refused);
+  expect_said(console_.err, {"what happened"});
+}
+
 TEST_F(Gatectl, WatchesUntilInterrupted) {
   admin_.answer("GET /v1/pins", 200, R"({"holders":[],"waiters":[]})");
   console_.interrupt_after_pauses = 2;

@@ -106,6 +106,46 @@ TEST(RenderStatus, SaysWhatIsNotKnown) {
   expect_in(plain(render_status(parse(R"({"gate":{"mode":"off"}})"))), {"off (plain relay)"});
 }
 
+TEST(RenderCatalog, ListsNamesReasonsAndWhatCannotBeSeen) {
+  const std::string text =
+      plain(render_catalog(parse(R"({"enabled":true,"generation":3,"age_ms":1500,"names":1,
+     "error":null,"gated":[{"kind":"view","schema":"app","name":"list","ways":[{"accesses":["read","update"],
+     "verdict":"touch","columns":["paid"],"why":["view over app.ledger","configured, pin_on: any"]}]}],
+     "unseen":[{"kind":"function","schema":"app","name":"built","why":"runs SQL"}]})")));
+  expect_in(text, {"generation 3, known to be current 1.5 s ago", "1 name is gated", "view app.list",
+                   "read, update (paid): touch", "view over app.ledger", "configured, pin_on: any",
+                   "function app.built: runs SQL"});
+}
+
+TEST(RenderCatalog, SaysThatItIsNotInUseOrWasNeverRead) {
+  expect_in(plain(render_catalog(parse(R"({"enabled":false})"))), {"not in use"});
+  expect_in(plain(render_catalog(parse(R"({"enabled":true,"generation":0,"error":"no route"})"))),
+            {"known to be current never", "no route"});
+}
+
+TEST(RenderExplanation, ShowsVerdictPathAndPin) {
+  const std::string statement = R"({"sql":"delete from\naccounts","verdict":"touch","reason":"catalog",
+     "name":"accounts","access":"delete","paths":[{"kind":"table","name":"app.accounts","why":["foreign key"]}],
+     "pin":{"autocommit":"as_extended","in_transaction":"inline","extended":"none"}})";
+  const std::string one = R"({"verdict":"touch","statements":[)" + statement + "]}";
+  expect_in(plain(render_explanation(parse(one))),
+            {"delete from accounts", "touch, by catalog accounts (delete)", "table app.accounts",
+             "foreign key",
+             "as extended in autocommit, inline in a transaction, - in the extended protocol"});
+  const std::string two =
+      R"({"verdict":"transition","pin":{"autocommit":"denied","hint":"go there"},"statements":[)" +
+      statement + R"(,{"sql":"x","verdict":"none"}]})";
+  expect_in(plain(render_explanation(parse(two))), {"as one text", "denied in autocommit", "go there"});
+}
+
+TEST(RenderExplanation, ShowsWhereATextCannotBeRead) {
+  expect_in(plain(render_explanation(parse(R"({"verdict":"touch","unreadable":{"message":"syntax error",
+     "position":13}})"))),
+            {"since it cannot be read and may touch", "syntax error, at character 13"});
+  expect_in(plain(render_explanation(parse(R"({"verdict":"none","statements":[]})"))),
+            {"there is no statement"});
+}
+
 TEST(RenderPins, ListsHoldersAndWaitersWithoutSilentColumns) {
   const std::string text = plain(render_pins(parse(R"({"holders":[
      {"hold":"pin","pid":1,"age_ms":10,"state":"active","application":"a\u001b[2J","query":"select"},
