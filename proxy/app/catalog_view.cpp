@@ -14,8 +14,9 @@ constexpr std::chrono::milliseconds patience{1000};
 } // namespace
 
 catalog_view::catalog_view(std::shared_ptr<const config::settings> settings, gate::rule_switch kept,
-                           control::control_service& control, publisher publish)
-    : settings_(std::move(settings)), kept_(kept), control_(control), publish_(std::move(publish)),
+                           control::control_service& control, observe::metrics& metrics, publisher publish)
+    : settings_(std::move(settings)), kept_(kept), control_(control), metrics_(metrics),
+      publish_(std::move(publish)),
       rules_(gate::make_gate_rules(*settings_, kept_, catalog::initial_closure(*settings_))) {
   control_.on_catalog([this](const std::shared_ptr<const catalog::catalog_report>& report) { use(*report); });
 }
@@ -37,6 +38,7 @@ void catalog_view::refresh(std::function<void(bool current)> answer) {
   if (!control_.catalog().enabled) return answer(true);
   control_.refresh_catalog(patience, [this, answer = std::move(answer)](bool current) {
     if (!current) {
+      metrics_.count_catalog_late();
       observe::log(config::log_level::warn,
                    "a client defined something and the catalogs could not be read in time: its session stays "
                    "pinned for everything (" +

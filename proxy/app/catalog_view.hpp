@@ -9,6 +9,7 @@
 #include "proxy/admin/catalog_api.hpp"
 #include "proxy/control/control_service.hpp"
 #include "proxy/gate/gate_rules.hpp"
+#include "proxy/observe/metrics.hpp"
 
 namespace ledgergate::app {
 
@@ -19,7 +20,7 @@ class catalog_view final : public admin::catalog_backend {
 
   /// `publish` hands rules to the sessions; it is called with every new closure.
   catalog_view(std::shared_ptr<const config::settings> settings, gate::rule_switch kept,
-               control::control_service& control, publisher publish);
+               control::control_service& control, observe::metrics& metrics, publisher publish);
 
   admin::catalog_state catalog() const override;
   gate::explanation explain(const std::string& sql) const override;
@@ -36,6 +37,7 @@ class catalog_view final : public admin::catalog_backend {
   std::shared_ptr<const config::settings> settings_;
   gate::rule_switch kept_;
   control::control_service& control_;
+  observe::metrics& metrics_;
   publisher publish_;
   std::shared_ptr<const gate::gate_rules> rules_;
 };

@@ -43,6 +43,12 @@ struct metrics::impl {
   prometheus::Gauge& catalog_names = gauge("ledgergate_catalog_names", "Names that are gated.");
   prometheus::Gauge& catalog_unseen =
       gauge("ledgergate_catalog_unseen", "Objects that may lead to the ledger and cannot be looked into.");
+  prometheus::Counter& catalog_late =
+      prometheus::BuildCounter()
+          .Name("ledgergate_catalog_late_total")
+          .Help("Clients that went on behind a definition before the catalog was read.")
+          .Register(registry)
+          .Add({});
   prometheus::Gauge& catalog_failures =
       gauge("ledgergate_catalog_failures", "Readings of the catalog that failed since the start.");
 
@@ -93,6 +99,8 @@ void metrics::set_catalog_size(std::size_t gated, std::size_t unseen) {
   impl_->catalog_names.Set(static_cast<double>(gated));
   impl_->catalog_unseen.Set(static_cast<double>(unseen));
 }
+
+void metrics::count_catalog_late() { impl_->catalog_late.Increment(); }
 
 void metrics::set_catalog_failures(std::uint64_t count) {
   impl_->catalog_failures.Set(static_cast<double>(count));

@@ -46,6 +46,8 @@ class metrics {
   void set_catalog_age(std::chrono::duration<double>);
   /// Names that are gated, and objects that cannot be looked into.
   void set_catalog_size(std::size_t gated, std::size_t unseen);
+  /// A client had defined something and the catalog could not be read in time.
+  void count_catalog_late();
   /// Readings that failed since the start.
   void set_catalog_failures(std::uint64_t count);
 

@@ -245,6 +245,19 @@ def pins_of(cluster, on_error, *statements):
         return sidecar.metric("ledgergate_pins_total")
 
 
+def test_a_client_is_let_go_when_the_catalog_cannot_be_read_and_stays_pinned(cluster):
+    gate = {"functions": [], "catalog": {"on_error": "names_only"}}
+    with Sidecar(cluster.endpoint(), {**UNREACHABLE, "gate": gate}, await_ready=False) as sidecar:
+        connection = psycopg2.connect(sidecar.endpoint().dsn())
+        connection.autocommit = True
+        connection.cursor().execute(VIEW)
+        connection.cursor().execute(READ_VIEW)
+        connection.close()
+        assert sidecar.metric("ledgergate_pins_total") == 1
+        assert sidecar.metric("ledgergate_catalog_late_total") >= 1
+        assert "could not be read in time" in sidecar.log()
+
+
 def test_until_the_catalog_was_read_everything_else_is_pinned(cluster):
     assert pins_of(cluster, "closed", "SELECT 1", "UPDATE jobs SET state = 'x' WHERE id = 1") == 2
     assert pins_of(cluster, "closed", "SET work_mem = '1MB'", "BEGIN", "SHOW work_mem", "COMMIT") == 0

@@ -135,5 +135,34 @@ TEST(ClosureOfInheritance, AnInsertDoesNotGoToInheritingTables) {
   EXPECT_EQ(accesses_of(catalog.closure(), "all_postings"), "rsl-udt");
 }
 
+TEST(ClosureOfForeignTables, OneWhoseOptionsNameAGatedTableMayComeBackToIt) {
+  sample_catalog catalog;
+  catalog.table("far_ledger", 'f');
+  catalog.rows.relations.back().foreign_options = "schema_name=app table_name=ledger";
+  catalog.table("far_jobs", 'f');
+  catalog.rows.relations.back().foreign_options = "table_name=jobs";
+  const auto report = catalog.closure();
+  EXPECT_EQ(accesses_of(report, "far_ledger"), "rsliudt");
+  EXPECT_EQ(accesses_of(report, "far_jobs"), "");
+}
+
+TEST(ClosureOfViews, ATriggerInsteadOfAWriteCountsForTheView) {
+  sample_catalog catalog;
+  const object_id list = catalog.view("job_list", {catalog.table("jobs")});
+  catalog.trigger(list, catalog.function("f", "begin delete from ledger; return old; end"), on_delete | 64);
+  EXPECT_EQ(accesses_of(catalog.closure(), "job_list"), "-----d-");
+}
+
+TEST(ClosureOfSchemas, ARuleThatNamesASchemaGatesNoOther) {
+  catalog::catalog_rows rows;
+  rows.relations.push_back({20000, "app", "vault", 'r', false, false, {}, {}});
+  rows.relations.push_back({20001, "finance", "vault", 'r', false, false, {}, {}});
+  config::settings settings;
+  settings.gate.tables = {{"finance", "vault", config::pin_on::any, {}}};
+  const auto report = catalog::make_closure(rows, settings);
+  ASSERT_EQ(report.closure->relations.size(), 1U);
+  EXPECT_EQ(report.closure->relations[0].schema, "finance");
+}
+
 } // namespace
 } // namespace ledgergate::test
