@@ -172,7 +172,7 @@ class engine_core {
   void inject_function_call_pin(pin_strength strength);
   void inject_transaction_calls(pin_strength strength);
   void inject_pin_for_prepare(pin_strength strength);
-  void pin_succeeded(pin_strength strength, pin_shape shape);
+  void pin_succeeded(const expected_reply& entry, pin_shape shape);
   void hold_dropped();
   static bool may_have_locked(pin_strength strength, std::string_view sqlstate);
   void inject_batch_pin(pin_strength strength, bool session_lock);
@@ -182,6 +182,7 @@ class engine_core {
   void inject_envelope_from_failed(pin_strength strength);
   void inject_release();
   void inject_calls(std::string_view bytes, unsigned calls, reply_purpose purpose, pin_strength strength);
+  void refuse_unpinnable();
   void refuse_simple(std::string_view sqlstate, std::string_view message, std::string_view hint);
   void refuse_in_batch(std::string_view sqlstate, std::string_view message, std::string_view hint);
   void note_refusal(std::string_view sqlstate);
@@ -222,15 +223,15 @@ class engine_core {
   fate mismatch();
 
   bool idle() const;
-  bool failed_for_sure() const {
-    return status_ == 'E' && droppers_in_flight_ == 0 && !batch_.begin && !batch_.end;
-  }
+  bool failed_for_sure() const { return status_ == 'E' && droppers_in_flight_ == 0 && !state_moved_; }
   bool only_releases_outstanding() const;
   bool base_known() const;
   bool leftovers_only(std::size_t count) const;
   bool savepoint_possible() const;
   bool hold_covers(pin_strength strength) const;
   bool pin_covers(pin_strength strength) const;
+  bool survives_savepoints(pin_strength strength) const;
+  void forget_pin();
   pin_strength strength_of(sql::touch_kind touch) const;
   bool keeps(gate_rule rule) const { return rules_->rules.keeps(rule); }
 
@@ -270,9 +271,12 @@ class engine_core {
   bool as_extended_in_flight_ = false;
   bool unnamed_closed_behind_ = false; ///< what was sent behind it drops the unnamed statement in any case
   char status_ = 0;
+  bool state_moved_ =
+      false; ///< something that may end the transaction was answered since the last ReadyForQuery
   bool savepoint_maybe_ = false;
   pin_strength pin_known_ =
       pin_strength::none; ///< transaction-level, its success was seen in this transaction
+  pin_strength pin_at_top_ = pin_strength::none; ///< the same, and no savepoint was open when it was taken
   pin_strength under_hold_ =
       pin_strength::none; ///< a touch of this transaction may be covered by a session-level hold alone
   pin_strength next_under_hold_ = pin_strength::none; ///< the same of the message that is about to be sent

@@ -109,6 +109,9 @@ engine_core::fate engine_core::on_execute(const frame& message) {
                     "Send a Sync in front of PREPARE TRANSACTION.");
   } else if (statement.control == sql::control_kind::prepare_transaction && hold_.any())
     if (inject_give_up_hold_for_prepare() == fate::hold) return fate::hold;
+  // An inner commit leaves what it did under the hold alone.
+  if (statement.may_commit_inside)
+    next_under_hold_ = std::max(next_under_hold_, strength_of(statement.touch));
   expected_reply& entry = queue_.push(reply_kind::execute, reply_owner::client);
   entry.may_drop_pin = statement.may_drop_pin() || statement.may_commit_inside;
   entry.sql_names = statement.sql_names;
@@ -170,7 +173,7 @@ bool engine_core::pinned_in_batch(const statement_class& statement, const batch_
   const pin_strength strength = strength_of(statement.touch);
   // An inner commit outside a transaction block drops what is held at transaction level.
   if (now.may_commit_inside && !now.in_block()) return false;
-  return batch_.pinned >= strength || pin_covers(strength);
+  return (batch_.pinned >= strength && survives_savepoints(strength)) || pin_covers(strength);
 }
 
 /// A touch that a session-level hold covers: the transaction takes the lock as well, because the client may

@@ -101,13 +101,16 @@ void engine_core::on_inquiry_result(const expected_reply& entry, std::string_vie
     return;
   case reply_purpose::examine_level: level_ = level_of_setting(value); return;
   case reply_purpose::examine_read_only:
-    if (level_ == isolation_level::high && value == "on") level_ = isolation_level::exempt;
+    // A transaction that was READ ONLY from its start has touched nothing yet.
+    if (level_ == isolation_level::high && value == "on" && under_hold_ == pin_strength::none &&
+        pin_known_ == pin_strength::none)
+      level_ = isolation_level::exempt;
     return;
   case reply_purpose::prove_hold:
     if (entry.step == 1) hold_.granted(entry.strength);
     return;
   case reply_purpose::prove_pin:
-    if (entry.step == 1) pin_succeeded(entry.strength, pin_shape::function_call);
+    if (entry.step == 1) pin_succeeded(entry, pin_shape::function_call);
     return;
   case reply_purpose::prove_snapshot: snapshot_ = decode_snapshot(value); return;
   case reply_purpose::none:

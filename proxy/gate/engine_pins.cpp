@@ -29,8 +29,17 @@ bool engine_core::hold_covers(pin_strength strength) const { return hold_.streng
 // pin of an implicit transaction ends with it, at a Sync that may be on its way already: it covers its own
 // batch only.
 bool engine_core::pin_covers(pin_strength strength) const {
-  return status_ == 'T' && pin_known_ >= strength && droppers_in_flight_ == 0 && !batch_.end;
+  return status_ == 'T' && pin_known_ >= strength && droppers_in_flight_ == 0 && !batch_.end &&
+         survives_savepoints(strength);
 }
+
+/// F5: a pin of a subtransaction needs a hold beside it.
+bool engine_core::survives_savepoints(pin_strength strength) const {
+  return !savepoint_possible() || pin_at_top_ >= strength ||
+         std::max(hold_.strength(), batch_.held) >= strength;
+}
+
+void engine_core::forget_pin() { pin_known_ = pin_at_top_ = pin_strength::none; }
 
 bool engine_core::savepoint_possible() const {
   return (savepoint_maybe_ || queries_in_flight_ > 0) && keeps(gate_rule::savepoint_hold);
@@ -59,6 +68,7 @@ void engine_core::inject_calls(std::string_view bytes, unsigned calls, reply_pur
   for (unsigned i = 0; i < calls; ++i) {
     expected_reply& entry = queue_.push(reply_kind::function_call, reply_owner::proxy, purpose);
     entry.strength = strength;
+    entry.at_top = !savepoint_possible();
     entry.step = i + 1 == calls ? 1 : 0; // the last call of the set completes it
   }
 }
@@ -96,8 +106,9 @@ bool engine_core::may_have_locked(pin_strength strength, std::string_view sqlsta
 }
 
 /// Its success was seen, at transaction level.
-void engine_core::pin_succeeded(pin_strength strength, pin_shape shape) {
-  pin_known_ = std::max(pin_known_, strength);
+void engine_core::pin_succeeded(const expected_reply& entry, pin_shape shape) {
+  pin_known_ = std::max(pin_known_, entry.strength);
+  if (entry.at_top) pin_at_top_ = std::max(pin_at_top_, entry.strength);
   if (pin_known_ >= under_hold_) under_hold_ = pin_strength::none;
   note_pin(note::kind::pin_held, shape);
 }
@@ -117,6 +128,7 @@ void engine_core::inject_batch_pin(pin_strength strength, bool session_lock) {
   expected_reply& entry = queue_.push(reply_kind::pin_batch, reply_owner::proxy, reply_purpose::pin);
   entry.strength = strength;
   entry.session_lock = session_lock;
+  entry.at_top = !savepoint_possible();
   batch_.pinned = std::max(batch_.pinned, strength);
   if (session_lock) batch_.held = std::max(batch_.held, strength);
   batch_.bound = true;
@@ -170,7 +182,7 @@ void engine_core::inject_envelope(pin_strength strength, bool in_batch) {
 void engine_core::inject_first_statement(std::string_view text) {
   begin_inquiry(pin_strength::none, false, 1);
   std::string message;
-  protocol::append_query(message, sql::first_statement(text.substr(0, text.size() - 1)));
+  protocol::append_query(message, sql::leading_settings(text.substr(0, text.size() - 1)));
   out_->to_server.inject(message);
   queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::run_first);
   on_isolation_mention(sql::isolation_mention::doubt);

@@ -96,6 +96,10 @@ engine_core::fate engine_core::on_query(const frame& message) {
       wait_ = wait_for::idle;
       return fate::hold;
     }
+    if (status_ == 'T' && verdict.shape == sql::text_shape::several && savepoint_possible()) {
+      refuse_unpinnable();
+      return fate::discard;
+    }
     if (status_ == 'T') inject_pin_for_prepare(pin_strength::none);
   }
   const bool certain = idle() && !batch_.open;
@@ -284,9 +288,13 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   case pin_plan::envelope_from_failed: inject_envelope_from_failed(strength); return fate::hold;
   case pin_plan::refuse: break;
   }
+  refuse_unpinnable();
+  return fate::discard;
+}
+
+void engine_core::refuse_unpinnable() {
   refuse_simple("0A000", "ledgergate cannot pin this text in the transaction state it is sent in",
                 "Send the transaction control statement in it as a message of its own.");
-  return fate::discard;
 }
 
 simple_situation engine_core::situation_of(const sql::text_verdict& verdict, bool function_call) const {
@@ -304,7 +312,8 @@ simple_situation engine_core::situation_of(const sql::text_verdict& verdict, boo
   now.has_transaction_control = verdict.has_transaction_control && keeps(gate_rule::hold_for_control_text);
   now.drops_session_locks = verdict.drops_session_locks;
   now.prepares_transaction = verdict.prepares_transaction;
-  now.only_prepares_at_its_end = verdict.only_prepares_at_its_end;
+  // A statement in front that fails inside a savepoint would take the lock of the transaction with it.
+  now.only_prepares_at_its_end = verdict.only_prepares_at_its_end && !(savepoint_possible() && hold_.any());
   now.first = verdict.first;
   now.unread = verdict.parse_error != nullptr;
   now.first_ran = first_ran_;

@@ -54,7 +54,10 @@ constexpr std::uint8_t pin_batch_execute = 3;
 // Every way an entry leaves the queue goes through here, so that the counts stay true.
 void engine_core::drop_front() {
   expected_reply& entry = queue_.front();
-  if (entry.may_drop_pin) --droppers_in_flight_;
+  if (entry.may_drop_pin) {
+    --droppers_in_flight_;
+    state_moved_ = true;
+  }
   if (entry.redefines_names) --redefiners_in_flight_;
   if (entry.drops_holds) hold_dropped();
   if (entry.kind == reply_kind::as_extended) as_extended_in_flight_ = false;
@@ -292,7 +295,7 @@ engine_core::fate engine_core::on_function_result(std::string_view body) {
   const bool last = entry.step == 1;
   switch (entry.purpose) {
   case reply_purpose::pin:
-    if (last) pin_succeeded(entry.strength, pin_shape::function_call);
+    if (last) pin_succeeded(entry, pin_shape::function_call);
     return fate::discard;
   case reply_purpose::hold_with_pin:
     if (last) hold_.granted(entry.strength);
@@ -321,7 +324,7 @@ engine_core::fate engine_core::on_pin_batch_reply(char tag) {
   if (tag != pin_batch_replies[entry.step]) return mismatch();
   if (entry.step == pin_batch_execute) {
     if (entry.session_lock) hold_.granted(entry.strength);
-    pin_succeeded(entry.strength, pin_shape::in_batch);
+    pin_succeeded(entry, pin_shape::in_batch);
   }
   if (++entry.step == sizeof pin_batch_replies) {
     --pins_in_flight_;
@@ -343,7 +346,7 @@ engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
   if (entry.step < as_extended_client_parse) {
     if (entry.step == as_extended_pin_execute && tag == backend::data_row) return fate::discard;
     if (entry.step == as_extended_pin_execute && tag == backend::command_complete)
-      pin_succeeded(entry.strength, pin_shape::as_extended);
+      pin_succeeded(entry, pin_shape::as_extended);
     return step_if(tag == pin_batch_replies[entry.step - as_extended_pin_first]);
   }
   switch (entry.step) {
@@ -393,10 +396,10 @@ void engine_core::on_command_tag(std::string_view tag, expected_reply& entry) {
       out_->notes.emplace_back().what = note::kind::catalog_changed;
   } else if (tag == "COMMIT" || tag == "ROLLBACK" || tag == "PREPARE TRANSACTION") {
     // The tag does not say which kind of ROLLBACK it was: the pin is forgotten, an open savepoint is not.
-    if (keeps(gate_rule::pin_again_behind_chain)) pin_known_ = pin_strength::none;
+    if (keeps(gate_rule::pin_again_behind_chain)) forget_pin();
     forget_level(false);
   } else if (tag == "CALL" || tag == "DO") {
-    pin_known_ = pin_strength::none; // it may have committed inside; taking the pin again is cheap
+    forget_pin(); // it may have committed inside; taking the pin again is cheap
     if (entry.sql_names != nullptr && entry.sql_names->redefines_unseen) names_.forget_all();
   } else if (tag == "SAVEPOINT") {
     savepoint_maybe_ = true;

@@ -163,6 +163,7 @@ engine_core::fate engine_core::on_ready_for_query(const frame& message) {
   if (!ends_here) return mismatch();
   status_ = *letter;
   drop_front();
+  state_moved_ = false;
   if (entry.maybe_eaten) {
     // One of these Syncs was not eaten, so the last one may be the one that is never answered.
     for (std::size_t i = 0; i < queue_.size(); ++i) {
@@ -172,7 +173,7 @@ engine_core::fate engine_core::on_ready_for_query(const frame& message) {
     }
   }
   if (status_ == 'I') {
-    pin_known_ = pin_strength::none;
+    forget_pin();
     forget_under_hold();
     const bool session_idle = idle() && !batch_.open;
     if (session_idle) {

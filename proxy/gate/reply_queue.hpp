@@ -69,6 +69,7 @@ struct expected_reply {
   bool sync_on_skip = false;  ///< a simple Query inside an un-Synced batch: skipped after an error, it still
                               ///< needs a ReadyForQuery
   bool maybe_eaten = false;   ///< a Sync that the server may have read as part of COPY data
+  bool at_top = false;        ///< a pin that was sent when no savepoint could be open
   bool modifies = false;      ///< an as_extended whose rows come only when it has succeeded
   bool copying_in = false;    ///< CopyInResponse or CopyBothResponse was seen
   std::uint8_t step = 0;      ///< progress of pin_batch and as_extended

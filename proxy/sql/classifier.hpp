@@ -156,9 +156,9 @@ control_kind single_control_statement(std::string_view text);
 /// The same without the check that nothing follows: what the first statement of the text is.
 control_kind leading_control_statement(std::string_view text);
 
-/// The text up to the end of its first statement, leading comments and empty statements included, the
-/// semicolon behind it not.
-std::string_view first_statement(std::string_view text);
+/// The text up to the end of its first statement and of all SET TRANSACTION that follow it at once, leading
+/// comments and empty statements included, the last semicolon not.
+std::string_view leading_settings(std::string_view text);
 
 const char* to_string(touch_kind);
 const char* to_string(touch_reason);

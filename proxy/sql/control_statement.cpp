@@ -160,6 +160,8 @@ control_kind single_control_statement(std::string_view text) {
   return kind != control_kind::none && reader.at_end_of_text() ? kind : control_kind::none;
 }
 
+namespace {
+
 std::string_view first_statement(std::string_view text) {
   lexer tokens(text);
   bool inside = false;
@@ -172,6 +174,16 @@ std::string_view first_statement(std::string_view text) {
     }
   }
   return text;
+}
+
+} // namespace
+
+std::string_view leading_settings(std::string_view text) {
+  std::size_t end = first_statement(text).size();
+  while (end < text.size() &&
+         leading_control_statement(text.substr(end + 1)) == control_kind::set_transaction)
+    end += 1 + first_statement(text.substr(end + 1)).size();
+  return text.substr(0, end);
 }
 
 } // namespace ledgergate::sql
