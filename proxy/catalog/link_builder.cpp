@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "proxy/sql/touch_rules.hpp"
+#include "proxy/sql/write_targets.hpp"
 
 namespace ledgergate::catalog {
 
@@ -27,6 +29,19 @@ constexpr event_bit event_bits[] = {
 std::string shown(const object& which) { return shown_name(which.schema, which.name); }
 
 bool never_fires(char enabled) { return enabled == 'D'; }
+
+bool shows(const sql::target_accesses& seen, access how) {
+  switch (how) {
+  case access::read: return true;
+  case access::lock_for_reading: return seen.lock_for_reading;
+  case access::lock_for_writing: return seen.lock_for_writing;
+  case access::insert: return seen.insert;
+  case access::update: return seen.update;
+  case access::remove: return seen.remove;
+  case access::truncate: return seen.truncate;
+  }
+  return true;
+}
 
 } // namespace
 
@@ -202,12 +217,15 @@ void link_builder::add_parsed_body(const object& function, const body_facts& fac
 }
 
 void link_builder::link_mention(const object& function, const object& named, const body_facts& facts,
-                                const std::shared_ptr<const column_names>& words, bool called) {
+                                std::string_view body, const std::shared_ptr<const column_names>& words,
+                                bool called) {
   const std::string reason = "the body of " + shown(function) + " mentions " + shown(named);
   const way_id from = function.using_it();
   if (named.kind == object_kind::relation) {
+    const std::optional<sql::target_accesses> seen =
+        facts.is_readable ? sql::accesses_in(body, named.name) : std::nullopt;
     for (const access how : all_accesses) {
-      if (!facts.may_do[static_cast<std::size_t>(how)]) continue;
+      if (!(seen ? shows(*seen, how) : facts.may_do[static_cast<std::size_t>(how)])) continue;
       link made;
       made.from = from;
       made.to = named.way(how);
@@ -236,13 +254,13 @@ void link_builder::add_word_body(const object& function, const function_row& row
   for (const body_word& word : facts.words) {
     for (const std::size_t index : objects_.spelled(word.text)) {
       const object& named = objects_.at(index);
-      if (&named != &function) link_mention(function, named, facts, words, word.called);
+      if (&named != &function) link_mention(function, named, facts, row.body, words, word.called);
     }
   }
   for (const std::size_t index : objects_.odd_names()) {
     const object& named = objects_.at(index);
     if (&named != &function && sql::contains_folded(row.body, named.name))
-      link_mention(function, named, facts, words, true);
+      link_mention(function, named, facts, row.body, words, true);
   }
 }
 

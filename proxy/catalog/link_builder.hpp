@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -62,7 +63,7 @@ class link_builder {
   void add_word_body(const object& function, const function_row& row, const body_facts& facts);
   void note_doubt(const object& function, const function_row& row, const body_facts& facts);
   void link_mention(const object& function, const object& named, const body_facts& facts,
-                    const std::shared_ptr<const column_names>& words, bool called);
+                    std::string_view body, const std::shared_ptr<const column_names>& words, bool called);
 
   // dependency_links.cpp
   void add_dependencies();

@@ -6,6 +6,7 @@
 
 #include "proxy/sql/lexer.hpp"
 #include "proxy/sql/mention_scan.hpp"
+#include "proxy/sql/write_targets.hpp"
 
 namespace ledgergate::sql {
 
@@ -106,11 +107,11 @@ judgement judge_call(const function_call& call, const gated_names& names) {
 }
 
 judgement judge_do(const statement_facts& facts, const gated_names& names) {
-  // The body cannot be read, so DO always touches; one that names the control row next to a word that writes
-  // may change it.
-  if (names.control_table && contains_folded(facts.do_body, names.control_table->name) &&
-      has_writing_word(facts.do_body)) {
-    return {touch_kind::transition, touch_reason::do_block, names.control_table->name};
+  // The body is not parsed, so DO always touches; one that may change the control row is a transition.
+  if (names.control_table && contains_folded(facts.do_body, names.control_table->name)) {
+    const auto seen = accesses_in(facts.do_body, names.control_table->name);
+    if (seen ? seen->changes() : has_writing_word(facts.do_body))
+      return {touch_kind::transition, touch_reason::do_block, names.control_table->name};
   }
   if (names.closure.transition_in(facts.do_body))
     return {touch_kind::transition, touch_reason::do_block, "DO"};
