@@ -10,6 +10,7 @@ import pytest
 from support import wire
 from support.endpoint import Endpoint
 from support.gate import await_waiting, exclusive_gate, gate_locks
+from support.other_host import NEAR_ADDRESS, FarEndpoint, Hosts
 from support.processes import free_port
 from support.sidecar import Sidecar
 from support.waiting import wait_until
@@ -95,6 +96,29 @@ def endpoint(request, endpoints):
     return endpoints[request.param]
 
 
+class SidecarOfAnotherHost(Sidecar):
+    """Its admin port is on the other host's loopback: it has started when the clients' port answers."""
+
+    def __init__(self, server, hosts):
+        self.clients = FarEndpoint(NEAR_ADDRESS, free_port(), hosts=hosts)
+        listen = [{"address": f"{NEAR_ADDRESS}:{self.clients.port}"}]
+        super().__init__(server, {"listen": listen}, launcher=hosts.on_near([]))
+
+    def _has_started(self):
+        try:
+            self.clients.socket().close()
+            return True
+        except OSError:
+            return self.process.poll() is not None
+
+
+@pytest.fixture(scope="module")
+def far_endpoint(cluster):
+    """Through a sidecar whose kernel cannot say whether a client that sends no more is gone."""
+    with Hosts() as hosts, SidecarOfAnotherHost(cluster.endpoint(unix=True), hosts) as sidecar:
+        yield sidecar.clients
+
+
 @contextlib.contextmanager
 def brake(cluster):
     connection = cluster.superuser()
@@ -138,10 +162,7 @@ def leave(client, how):
     client.socket.close()
 
 
-@pytest.mark.parametrize("how", ["close", "reset"])
-@pytest.mark.parametrize("name", STATES)
-def test_a_lost_client_gives_up_its_pin_and_leaves_nothing(cluster, oracle, endpoint, name, how):
-    state = STATES[name]
+def lose(cluster, oracle, endpoint, state, how):
     client = wire.WireClient(endpoint.replace(user=state.user))
     with obstacle(cluster, state):
         go_into(cluster, client, state)
@@ -150,8 +171,32 @@ def test_a_lost_client_gives_up_its_pin_and_leaves_nothing(cluster, oracle, endp
         wait_until(lambda: not gate_locks(cluster, client.pid), "the pin to be given up", DEADLINE)
         wait_until(lambda: not is_there(cluster, client.pid), "the backend to end", DEADLINE)
     assert cluster.execute("SELECT count(*) FROM kudos_ledger") == [(20,)]
-    assert cluster.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == [(0,)]
+    held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+    wait_until(lambda: cluster.execute(held) == [(0,)], "the test's own locks to go")
     assert oracle.violations() == []
+
+
+@pytest.mark.parametrize("how", ["close", "reset"])
+@pytest.mark.parametrize("name", STATES)
+def test_a_lost_client_gives_up_its_pin_and_leaves_nothing(cluster, oracle, endpoint, name, how):
+    lose(cluster, oracle, endpoint, STATES[name], how)
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_lost_client_of_another_host_gives_up_its_pin_too(cluster, oracle, far_endpoint, name):
+    """Nothing tells its FIN from that of a half-closed one, so the pin decides."""
+    lose(cluster, oracle, far_endpoint, STATES[name], "close")
+
+
+@pytest.mark.parametrize("sql", ["SELECT pg_advisory_xact_lock({0})", "SELECT 1; SELECT pg_advisory_xact_lock({0})"])
+def test_a_half_closed_client_of_another_host_without_a_pin_gets_its_whole_answer(cluster, far_endpoint, sql):
+    with wire.WireClient(far_endpoint) as client:
+        with brake(cluster):
+            client.send(wire.query(sql.format(BRAKE)))
+            await_advisory = f"SELECT 1 FROM pg_locks WHERE pid = {client.pid} AND NOT granted"
+            wait_until(lambda: cluster.execute(await_advisory), "the statement to run")
+            client.socket.shutdown(socket.SHUT_WR)
+        assert [m.kind for m in client.read_to_end()][-2:] == ["C", "Z"]
 
 
 @pytest.mark.parametrize("name", WAITING)

@@ -94,12 +94,14 @@ def merged(base, changes):
 
 
 class Sidecar:
-    """`server` is the endpoint that the sidecar connects to; `changes` are laid over the configuration."""
+    """`server` is the endpoint that the sidecar connects to; `changes` are laid over the configuration; `launcher` is
+    a command line that starts another one in its own place."""
 
-    def __init__(self, server, changes=None, await_ready=True):
+    def __init__(self, server, changes=None, await_ready=True, launcher=()):
         self.server = server
         self.changes = changes or {}
         self.await_ready = await_ready
+        self.launcher = launcher
         self.process = None
 
     def __enter__(self):
@@ -135,7 +137,7 @@ class Sidecar:
     def start(self):
         with open(self.log_file, "ab") as log:
             self.process = spawn(
-                [str(binary()), "--config", str(self.configuration_file)],
+                [*self.launcher, str(binary()), "--config", str(self.configuration_file)],
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,

@@ -82,6 +82,19 @@ void control_test::expect_writers_are_free() {
   EXPECT_EQ(writer.sqlstate(pin_key), "");
 }
 
+void control_test::expect_granted(pg_client& client) {
+  turn_until("the client's lock", [&] { return client.answered(); });
+  EXPECT_EQ(client.answer(), "");
+}
+
+void control_test::ask_for_standby(const std::string& name) {
+  administrator.run("ALTER SYSTEM SET synchronous_standby_names = '" + name + "'");
+  administrator.run("SELECT pg_reload_conf()");
+  turn_until("the setting", [&] {
+    return administrator.value("SELECT current_setting('synchronous_standby_names')") == name;
+  });
+}
+
 transition_request control_test::to(const std::string& mode) {
   transition_request request;
   request.to = mode;

@@ -25,6 +25,15 @@ using transition::transition_state;
 constexpr const char* pin_key = "SELECT pg_advisory_xact_lock_shared(1263879245)";
 constexpr const char* applier_key = "SELECT pg_advisory_xact_lock(1263879247)";
 
+/// A writer in a transaction that holds its pin for as long as the test lets it.
+class pinned_client : public pg_client {
+ public:
+  pinned_client() {
+    run("BEGIN");
+    run(pin_key);
+  }
+};
+
 class control_test : public testing::Test {
  protected:
   control_test();
@@ -48,6 +57,11 @@ class control_test : public testing::Test {
 
   /// Nobody is in the gate's queue or holds it exclusively, and new pins are granted at once.
   void expect_writers_are_free();
+  /// What the client has sent is carried out without an error, while the service goes on.
+  void expect_granted(pg_client& client);
+  /// Lets commits wait for a standby of this name; with none, lets them go on. Returns when the server has
+  /// read it.
+  void ask_for_standby(const std::string& name);
   std::string mode() { return administrator.value("SELECT mode FROM kudos_ledger_control"); }
   std::string transition_pid() {
     return administrator.value(

@@ -18,9 +18,7 @@ class Death : public control_test {
 TEST_F(Death, OfTheSessionInTheQueueAborts) {
   settings->transitions.queue_budget = 20s;
   connect();
-  pg_client straggler;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
   const auto id = begin(to("ledger"));
   wait_for_queue(id);
   administrator.run("SELECT pg_terminate_backend(" + transition_pid() + ")");
@@ -51,9 +49,7 @@ TEST_F(Death, OfTheNetworkInTheQueueIsSurvived) {
   settings->transitions.queue_budget = 20s;
   cutting_relay relay(io, test_server::port());
   connect_through(relay);
-  pg_client straggler;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
   const auto id = begin(to("ledger"));
   wait_for_queue(id);
   relay.cut();
@@ -93,8 +89,7 @@ TEST_F(Death, OfTheNetworkDuringTheCommitIsUnknownUntilTheServerTells) {
   connect_through(relay);
   const auto id = begin(to("ledger"));
   wait_for(id, transition_state::holding);
-  administrator.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-  administrator.run("SELECT pg_reload_conf()");
+  ask_for_standby("nobody");
   turn_until("the commit to hang", [&] {
     return administrator.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "1";
   });
@@ -106,8 +101,7 @@ TEST_F(Death, OfTheNetworkDuringTheCommitIsUnknownUntilTheServerTells) {
   relay.mend();
   turn_until("the server's answer", [&] { return record(id).message == "the server is still committing"; });
   EXPECT_EQ(record(id).state, transition_state::unknown);
-  administrator.run("ALTER SYSTEM RESET synchronous_standby_names");
-  administrator.run("SELECT pg_reload_conf()");
+  ask_for_standby("");
   const auto done = ended(id);
   EXPECT_EQ(done.state, transition_state::committed);
   EXPECT_TRUE(done.changed);
@@ -120,8 +114,7 @@ TEST_F(Death, OfTheSessionDuringTheCommitIsReportedAsTheServerSays) {
   connect();
   const auto id = begin(to("ledger"));
   wait_for(id, transition_state::holding);
-  administrator.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-  administrator.run("SELECT pg_reload_conf()");
+  ask_for_standby("nobody");
   std::string committing;
   turn_until("the commit to hang", [&] {
     committing = administrator.value("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
@@ -129,8 +122,7 @@ TEST_F(Death, OfTheSessionDuringTheCommitIsReportedAsTheServerSays) {
   });
   administrator.run("SELECT pg_terminate_backend(" + committing + ")");
   const auto done = ended(id);
-  administrator.run("ALTER SYSTEM RESET synchronous_standby_names");
-  administrator.run("SELECT pg_reload_conf()");
+  ask_for_standby("");
   EXPECT_EQ(done.state, transition_state::committed) << "committed locally is committed";
   EXPECT_EQ(mode(), "ledger");
   expect_writers_are_free();
@@ -139,15 +131,13 @@ TEST_F(Death, OfTheSessionDuringTheCommitIsReportedAsTheServerSays) {
 TEST_F(Death, OfAServiceThatGoesAwayWithoutAWordFreesTheWriters) {
   settings->transitions.queue_budget = 20s;
   connect();
-  pg_client straggler, behind;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
+  pg_client behind;
   const auto id = begin(to("ledger"));
   wait_for_queue(id);
   behind.send(pin_key);
   service.reset();
-  turn_until("the pin behind it", [&] { return behind.answered(); });
-  EXPECT_EQ(behind.answer(), "");
+  expect_granted(behind);
 }
 
 TEST_F(Death, OfBothConnectionsIsMended) {

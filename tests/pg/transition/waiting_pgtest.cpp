@@ -15,17 +15,14 @@ std::string granted(pg_client& client, const std::string& sql) {
 TEST_F(Waiting, LeavesTheQueueForAStragglerAndSucceedsWhenItIsGone) {
   settings->transitions.queue_budget = 1500ms;
   connect();
-  pg_client straggler;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
   const auto id = begin(to("ledger"));
   wait_for_queue(id);
   // One that comes behind it waits, but no longer than the budget.
   pg_client behind;
   behind.send(pin_key);
   turn_until("the pin behind the transition to wait", [&] { return record(id).pins_waiting == 1; });
-  turn_until("the pin behind the transition", [&] { return behind.answered(); });
-  EXPECT_EQ(behind.answer(), "");
+  expect_granted(behind);
   wait_for(id, transition_state::waiting_quiet);
   turn_until("the blocker to be named", [&] { return record(id).blockers.size() == 1; });
   EXPECT_EQ(std::to_string(record(id).blockers[0].pid.value_or(0)), straggler.pid());
@@ -45,9 +42,7 @@ TEST_F(Waiting, LeavesTheQueueForAStragglerAndSucceedsWhenItIsGone) {
 TEST_F(Waiting, DoesNotQueueBehindAPinThatIsOlderThanTheBudget) {
   settings->transitions.queue_budget = 50ms;
   connect();
-  pg_client straggler;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
   turn_until("the pin to be old", [&] { return service->status().oldest_pin_age.value_or(0us) > 50ms; });
   const auto id = begin(to("ledger"));
   wait_for(id, transition_state::waiting_quiet);
@@ -62,9 +57,7 @@ TEST_F(Waiting, DoesNotQueueBehindAPinThatIsOlderThanTheBudget) {
 
 TEST_F(Waiting, EndsAtTheDeadlineAndNamesWhoHeldTheGate) {
   connect();
-  pg_client straggler;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
   auto request = to("ledger");
   request.deadline = 1200ms;
   request.queue_budget = 100ms;
@@ -79,9 +72,7 @@ TEST_F(Waiting, EndsAtTheDeadlineAndNamesWhoHeldTheGate) {
 
 TEST_F(Waiting, NamesAPreparedTransactionThatHoldsTheGate) {
   connect();
-  pg_client straggler;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
   straggler.run("PREPARE TRANSACTION 'settle-17'");
   auto request = to("ledger");
   request.deadline = 500ms;
@@ -119,8 +110,7 @@ TEST_F(Waiting, GivesWayToAPinThatThenWantsTheApplierLock) {
   const auto id = begin(to("ledger"));
   wait_for_queue(id);
   writer.send(applier_key);
-  turn_until("the writer's lock", [&] { return writer.answered(); });
-  EXPECT_EQ(writer.answer(), "") << "the writer must never be the victim";
+  expect_granted(writer); // it must never be the victim
   writer.run("COMMIT");
   const auto done = ended(id);
   EXPECT_EQ(done.state, transition_state::committed);
@@ -141,8 +131,7 @@ class LockedRow : public Waiting {
     turn_until("the moment to close the circle",
                [&] { return administrator.value(close_circle_when) == "t"; });
     writer.send(pin_key);
-    turn_until("the writer's pin", [&] { return writer.answered(); });
-    EXPECT_EQ(writer.answer(), "") << "the writer must never be the victim";
+    expect_granted(writer); // it must never be the victim
     writer.run("COMMIT");
     const auto done = ended(id);
     EXPECT_EQ(done.state, transition_state::committed) << done.message;
@@ -165,15 +154,14 @@ TEST_F(Waiting, CallsAnAttemptOffWhenTooManyPinsPileUp) {
   settings->transitions.queue_budget = 20s;
   settings->transitions.max_waiting_pins = 2;
   connect();
-  pg_client straggler, one, two;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
+  pg_client one, two;
   const auto id = begin(to("ledger"));
   wait_for_queue(id);
   one.send(pin_key);
   two.send(pin_key);
-  turn_until("both pins", [&] { return one.answered() && two.answered(); });
-  EXPECT_EQ(one.answer() + two.answer(), "");
+  expect_granted(one);
+  expect_granted(two);
   turn_until("the attempt to be over",
              [&] { return record(id).attempts[0].outcome == attempt_outcome::harm; });
   straggler.run("COMMIT");
@@ -183,16 +171,14 @@ TEST_F(Waiting, CallsAnAttemptOffWhenTooManyPinsPileUp) {
 TEST_F(Waiting, IsCancelledAtOnceAndWritersGoOn) {
   settings->transitions.queue_budget = 20s;
   connect();
-  pg_client straggler, behind;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
+  pg_client behind;
   const auto id = begin(to("ledger"));
   wait_for_queue(id);
   behind.send(pin_key);
   EXPECT_FALSE(service->cancel("no such id"));
   EXPECT_TRUE(service->cancel(id));
-  turn_until("the pin behind it", [&] { return behind.answered(); });
-  EXPECT_EQ(behind.answer(), "");
+  expect_granted(behind);
   const auto done = ended(id);
   EXPECT_EQ(done.reason, abort_reason::cancelled);
   EXPECT_FALSE(service->cancel(id));
@@ -201,26 +187,19 @@ TEST_F(Waiting, IsCancelledAtOnceAndWritersGoOn) {
 
 TEST_F(Waiting, IsNotBegunWhileNoSynchronousStandbyCouldConfirm) {
   connect();
-  administrator.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-  administrator.run("SELECT pg_reload_conf()");
-  turn_until("the setting", [&] {
-    return administrator.value("SELECT current_setting('synchronous_standby_names')") == "nobody";
-  });
+  ask_for_standby("nobody");
   const auto id = begin(to("ledger"));
   turn_until("the reason", [&] { return record(id).message.find("standby") != std::string::npos; });
   EXPECT_EQ(record(id).state, transition_state::waiting_quiet);
   EXPECT_TRUE(record(id).attempts.empty());
-  administrator.run("ALTER SYSTEM RESET synchronous_standby_names");
-  administrator.run("SELECT pg_reload_conf()");
+  ask_for_standby("");
   EXPECT_EQ(ended(id).state, transition_state::committed);
 }
 
 TEST_F(Waiting, IsAbortedWhenTheSidecarShutsDown) {
   settings->transitions.queue_budget = 20s;
   connect();
-  pg_client straggler;
-  straggler.run("BEGIN");
-  straggler.run(pin_key);
+  pinned_client straggler;
   const auto id = begin(to("ledger"));
   wait_for_queue(id);
   bool stopped = false;
