@@ -15,6 +15,8 @@ using transition::sql_result;
 
 constexpr std::chrono::milliseconds active_interval = 500ms;
 constexpr std::chrono::milliseconds idle_interval = 1000ms;
+/// Sidecars come and go with deployments.
+constexpr std::chrono::milliseconds fleet_interval = 5000ms;
 
 const std::string connection_was_lost = "the watch connection was lost";
 
@@ -126,8 +128,10 @@ void pin_watch::polled_pins(std::optional<sql_result> result) {
 }
 
 void pin_watch::polled_row(std::optional<sql_result> result) {
-  polling_ = false;
-  if (!result) return;
+  if (!result) {
+    polling_ = false;
+    return;
+  }
   if (const auto* set = first_set(result)) {
     reading_.row = transition::read_control_row(*set);
     if (reading_.error.empty() && reading_.row->row_count == 0)
@@ -139,6 +143,22 @@ void pin_watch::polled_row(std::optional<sql_result> result) {
     reading_.row.reset();
     reading_.error = "the control row could not be read: " + why_not(result);
   }
+  if (last_fleet_poll_ && clock::now() - *last_fleet_poll_ < fleet_interval) {
+    polled();
+    return;
+  }
+  const transition::statements texts(settings_, {});
+  add({texts.read_fleet(), [this](std::optional<sql_result> fleet) { polled_fleet(std::move(fleet)); }});
+}
+
+void pin_watch::polled_fleet(std::optional<sql_result> result) {
+  last_fleet_poll_ = clock::now();
+  if (const auto* set = first_set(result)) reading_.sidecars = transition::read_control_sessions(*set);
+  polled();
+}
+
+void pin_watch::polled() {
+  polling_ = false;
   schedule(0ms);
 }
 
@@ -190,6 +210,39 @@ void pin_watch::cancel_backend(std::int32_t pid, cancel_handler handler) {
          handler(set != nullptr && transition::single_value(*set) == "t");
        }},
       true);
+}
+
+void pin_watch::plan(plan_handler handler) {
+  if (!connection_->ready()) {
+    handler(nullptr, connection_error_);
+    return;
+  }
+  const transition::statements texts(settings_, {});
+  add({texts.plan(), [handler = std::move(handler)](const std::optional<sql_result>& result) {
+         const auto facts =
+             result ? transition::read_plan_facts(*result, std::chrono::system_clock::now()) : std::nullopt;
+         facts ? handler(&*facts, {}) : handler(nullptr, why_not(result));
+       }});
+}
+
+void pin_watch::evict(const std::string& text, std::function<void(std::string)> handler) {
+  if (!connection_->ready()) {
+    handler(connection_error_);
+    return;
+  }
+  add({text, [handler = std::move(handler)](const std::optional<sql_result>& result) {
+         const auto* set = first_set(result);
+         if (set == nullptr) {
+           handler(why_not(result));
+         } else {
+           handler(transition::single_value(*set) == "t" ? "ended" : "gone");
+         }
+       }});
+}
+
+std::optional<std::int32_t> pin_watch::backend_pid() const {
+  const auto& facts = connection_->facts();
+  return facts ? std::optional(facts->backend_pid) : std::nullopt;
 }
 
 void pin_watch::add(job next, bool first) {

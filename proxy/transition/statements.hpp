@@ -26,6 +26,16 @@ class statements {
   /// Rows for read_pins() (rows.hpp): everybody who holds the gate key or waits for it.
   std::string read_pins() const;
 
+  /// Ends a holder of the gate that has been idle for so long. One row, true when it was told to end; no row
+  /// when it is gone, busy, or does not hold the gate any more. Not marked: runs on the watch connection.
+  std::string evict(const gate_lock& holder, std::chrono::milliseconds idle_for) const;
+
+  /// Rows for read_control_sessions() (fleet.hpp): the control sessions of all sidecars in this database.
+  std::string read_fleet() const;
+  /// Sets for read_plan_facts() (plan.hpp): control row, pins, standbys, the slot's holder, the applier
+  /// lock's holder, what the server allows, control sessions, clients' sessions.
+  std::string plan() const;
+
   /// One row: true when this session may run the one transition of this database. Held until release_slot().
   std::string take_slot() const;
   std::string release_slot() const;

@@ -164,8 +164,15 @@ void transition_engine::on(const event::timer_fired&) {
 void transition_engine::on(const event::pins_observed& what) {
   if (!admitted_ || book_.record().is_final()) return;
   book_.observe(what.pins, backend_pid_);
+  if (phase_ == phase::committing) notice_hanging_commit(what.pins);
   publish();
   if (phase_ == phase::queueing && running_ && !cancel_pending_ && !called_off_) call_off_if_needed();
+  if (phase_ >= phase::looking && phase_ <= phase::backing_off) evict_idle();
+}
+
+void transition_engine::on(const event::evicted& what) {
+  book_.record().evictions.push_back({what.holder, book_.wall(now_), what.outcome});
+  publish();
 }
 
 void transition_engine::on(const event::cancel_asked& what) {
@@ -259,6 +266,7 @@ void transition_engine::stop_with(outcome how) {
 void transition_engine::conclude() {
   auto& record = book_.record();
   if (outcome_ && !record.is_final()) {
+    if (record.state == transition_state::holding) book_waiters_of_the_grant();
     book_.end_attempt(attempt_outcome::failed, outcome_->error, now_);
     record.reason = outcome_->reason;
     record.error = outcome_->error;

@@ -37,7 +37,7 @@ const std::vector<folder_rule>& folder_rules() {
        false},
       {"proxy/admin",
        {"proxy/transition", "proxy/observe", "proxy/net", "config", "proxy/session/session_registry.hpp",
-        "proxy/catalog", "proxy/gate/explanation.hpp"},
+        "proxy/session/session_info.hpp", "proxy/catalog", "proxy/gate/explanation.hpp"},
        {"boost/asio/", "boost/beast/", "boost/json", "boost/system/", "openssl/"},
        true},
       {"proxy/ctl",

@@ -176,6 +176,8 @@ void engine_script::carry_out(const std::vector<transition_action>& actions) {
     } else if (std::holds_alternative<action::cancel_statement>(wanted)) {
       EXPECT_TRUE(text_) << "a cancel with nothing to cancel";
       cancel_wanted_ = true;
+    } else if (const auto* evict = std::get_if<action::evict_idle>(&wanted)) {
+      evictions_.push_back(*evict);
     } else if (std::holds_alternative<action::drop_connection>(wanted)) {
       drop_wanted_ = true;
     } else if (std::holds_alternative<action::need_connection>(wanted)) {

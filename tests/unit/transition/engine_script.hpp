@@ -69,6 +69,7 @@ class engine_script {
   transition_engine& engine() { return engine_; }
   const std::optional<std::string>& waiting_text() const { return text_; }
   const std::optional<admission>& admitted() const { return admission_; }
+  const std::vector<action::evict_idle>& evictions() const { return evictions_; }
   bool cancel_wanted() const { return cancel_wanted_; }
   bool connection_wanted() const { return connection_wanted_; }
   bool drop_wanted() const { return drop_wanted_; }
@@ -91,6 +92,7 @@ class engine_script {
   std::optional<time_point> timer_;
   std::optional<admission> admission_;
   std::vector<transition_state> states_; ///< as published, without repetitions
+  std::vector<action::evict_idle> evictions_;
   bool cancel_wanted_ = false;
   bool connection_wanted_ = false;
   bool drop_wanted_ = false;
