@@ -13,6 +13,7 @@
 #include "proxy/admin/catalog_state.hpp"
 #include "proxy/session/session_info.hpp"
 #include "proxy/transition/answers.hpp"
+#include "proxy/transition/install_text.hpp"
 #include "proxy/transition/pin_snapshot.hpp"
 
 namespace ledgergate::admin {
@@ -100,6 +101,9 @@ class admin_backend {
   virtual void sessions(std::function<void(std::vector<session::session_info>)> handler) = 0;
   /// Ends clients as they become idle and takes no new ones; transitions go on. False: under way already.
   virtual bool drain(const std::string& peer) = 0;
+
+  /// The SQL of `gatectl install`; nothing while the control connection is down.
+  virtual std::optional<std::string> install_text(transition::guard_kind guards) const = 0;
 
   virtual void refused(const refused_request& request) = 0;
 };

@@ -215,6 +215,26 @@ http_response drain_reply(admin_backend& backend, const api_call& call) {
   return json_reply(http_status::accepted, {{"draining", true}, {"begun_now", begun}});
 }
 
+/// The script is for the owner of the tables to run; asking for it changes nothing.
+http_response install_reply(const admin_backend& backend, std::string_view kind) {
+  using transition::guard_kind;
+  const auto guards = kind == "refuse" ? std::optional(guard_kind::refuse)
+                      : kind == "pin"  ? std::optional(guard_kind::pin)
+                      : kind == "none" ? std::optional(guard_kind::none)
+                                       : std::nullopt;
+  if (!guards) {
+    return error_reply({http_status::not_found, "no_such_guards", "there are no guards of this kind",
+                        "ask for /v1/install/refuse, /v1/install/pin or /v1/install/none"});
+  }
+  const auto sql = backend.install_text(*guards);
+  if (!sql) {
+    return error_reply({http_status::service_unavailable, "database_unavailable",
+                        "the control connection is down, so its role is not known",
+                        "GET /v1/status says how it is"});
+  }
+  return json_reply(http_status::ok, {{"sql", *sql}});
+}
+
 /// A call that is answered on the spot.
 template <typename Reply>
 route read_route(std::string_view path, Reply reply, enum effect kind = effect::read) {
@@ -242,6 +262,11 @@ std::vector<route> api_routes(admin_backend& backend, transition_feeds& feeds) {
   routes.push_back(read_route("/v1/status", [&](const api_call&) { return status_reply(backend); }));
   routes.push_back({"GET", "/v1/pins", effect::read,
                     [&](const api_call&, respond answer) { list_pins(backend, std::move(answer)); }});
+  routes.push_back(
+      read_route("/v1/install/{id}", [&](const api_call& call) { return install_reply(backend, call.id); }));
+  routes.push_back(read_route("/v1/uninstall", [](const api_call&) {
+    return json_reply(http_status::ok, {{"sql", transition::uninstall_text()}});
+  }));
   routes.push_back({"GET", "/v1/sessions", effect::read,
                     [&](const api_call&, respond answer) { list_sessions(backend, std::move(answer)); }});
   routes.push_back({"POST", "/v1/drain", effect::change, [&](const api_call& call, const respond& answer) {

@@ -155,6 +155,8 @@ json::object render_transition(const transition_record& record, transition::wall
   out["blockers"] = std::move(blockers);
   out["evictions"] = render_evictions(record.evictions);
   out["result"] = render_result(record);
+  out["sidecar"] = text_or_null(record.sidecar);
+  out["recorded"] = record.recorded;
   out["server_error"] = error_or_null(record.error);
   return out;
 }

@@ -75,9 +75,8 @@ struct application::impl {
                  cancels,  session_log,     row_reader(), catalog_reader()},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
-        backend(backend_parts()),
-        router(backend, admin::token_file(settings->admin.token_file), all_routes(),
-               admin::token_file(settings->admin.viewer_token_file)),
+        backend(backend_parts()), router(backend, admin::token_file(settings->admin.token_file), all_routes(),
+                                         admin::token_file(settings->admin.viewer_token_file)),
         http(io.get_executor(),
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
                router.handle(request, peer, std::move(answer));

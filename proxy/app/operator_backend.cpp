@@ -166,6 +166,10 @@ void operator_backend::sessions(std::function<void(std::vector<session::session_
   parts_.list_sessions(std::move(handler));
 }
 
+std::optional<std::string> operator_backend::install_text(transition::guard_kind guards) const {
+  return parts_.control.install_text(guards);
+}
+
 bool operator_backend::drain(const std::string& peer) {
   observe::log(config::log_level::info, peer + " asks to drain");
   return parts_.drain();

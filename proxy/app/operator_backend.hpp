@@ -57,6 +57,7 @@ class operator_backend final : public admin::admin_backend {
   std::optional<transition::transition_record> current_transition() const override;
   void sessions(std::function<void(std::vector<session::session_info>)> handler) override;
   bool drain(const std::string& peer) override;
+  std::optional<std::string> install_text(transition::guard_kind guards) const override;
   void refused(const admin::refused_request& request) override;
 
   /// Counts and logs a transition that has ended; called for every change of a record.

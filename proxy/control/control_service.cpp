@@ -140,7 +140,8 @@ class control_service::implementation {
     const auto& facts = driver_.facts();
     context.deadlock_timeout_shortened = facts && facts->deadlock_timeout_shortened;
     if (facts) context.own.control.push_back(facts->backend_pid);
-    if (const auto pid = watch_.backend_pid()) context.own.control.push_back(*pid);
+    for (const auto pid : {watch_.backend_pid(), catalog_.backend_pid()})
+      if (pid) context.own.control.push_back(*pid);
     for (const transition_record& record : driver_.list()) {
       const bool whole = record.state == transition::transition_state::committed || record.rehearsed;
       if (record.to != to || !whole || record.timings.hold.count() == 0) continue;
@@ -253,6 +254,12 @@ std::optional<transition_record> control_service::current() const {
 
 void control_service::on_change(std::function<void(const transition_record&)> observer) {
   implementation_->observer_ = std::move(observer);
+}
+
+std::optional<std::string> control_service::install_text(transition::guard_kind guards) const {
+  const auto& facts = implementation_->driver_.facts();
+  if (!facts) return std::nullopt;
+  return transition::install_text(*implementation_->settings_, guards, facts->user);
 }
 
 control_status control_service::status() const { return implementation_->status(); }

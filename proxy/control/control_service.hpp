@@ -18,6 +18,7 @@
 #include "proxy/catalog/closure.hpp"
 #include "proxy/transition/answers.hpp"
 #include "proxy/transition/fleet.hpp"
+#include "proxy/transition/install_text.hpp"
 #include "proxy/transition/pin_snapshot.hpp"
 #include "proxy/transition/plan.hpp"
 
@@ -99,6 +100,9 @@ class control_service {
   std::optional<transition::transition_record> current() const;
   /// Called after every change of a record (progress, end). One observer; for events, metrics and the log.
   void on_change(std::function<void(const transition::transition_record&)> observer);
+
+  /// The SQL of `gatectl install`; nothing while the control role is not known.
+  std::optional<std::string> install_text(transition::guard_kind guards) const;
 
   control_status status() const;
   void pins(std::function<void(pins_answer)> handler);

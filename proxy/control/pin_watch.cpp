@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/transition/history.hpp"
 #include "proxy/transition/statements.hpp"
 
 namespace ledgergate::control {
@@ -44,6 +45,7 @@ pin_watch::pin_watch(boost::asio::io_context& io, std::shared_ptr<const config::
   hooks.lost = [this](const transition::server_error& error) {
     connection_error_ = error.message;
     polling_ = false;
+    history_version_.reset();
     auto jobs = std::exchange(jobs_, {});
     for (auto& entry : jobs)
       entry.handler(std::nullopt);
@@ -143,12 +145,29 @@ void pin_watch::polled_row(std::optional<sql_result> result) {
     reading_.row.reset();
     reading_.error = "the control row could not be read: " + why_not(result);
   }
+  if (reading_.row && reading_.row->version != history_version_) look_for_history();
   if (last_fleet_poll_ && clock::now() - *last_fleet_poll_ < fleet_interval) {
     polled();
     return;
   }
   const transition::statements texts(settings_, {});
   add({texts.read_fleet(), [this](std::optional<sql_result> fleet) { polled_fleet(std::move(fleet)); }});
+}
+
+/// A change by any sidecar of the fleet changes the control row, and is in the audit table from then on.
+void pin_watch::look_for_history() {
+  history_version_ = reading_.row->version;
+  const transition::statements texts(settings_, {});
+  auto found = [this](const std::optional<sql_result>& table) {
+    const auto* set = first_set(table);
+    if (set == nullptr || transition::single_value(*set) != "t") return;
+    auto read = [this](const std::optional<sql_result>& entries) {
+      const auto* rows = first_set(entries);
+      if (rows != nullptr && history_told_) history_told_(transition::read_history(*rows));
+    };
+    add({transition::statements(settings_, {}).read_history(), std::move(read)});
+  };
+  add({texts.find_audit_table(), std::move(found)});
 }
 
 void pin_watch::polled_fleet(std::optional<sql_result> result) {

@@ -57,6 +57,10 @@ class pin_watch {
   void stop();
   void reload(std::shared_ptr<const config::settings> settings);
   void set_pace(pace wanted);
+  /// Told the audit table's entries after connecting and whenever the control row has changed.
+  void on_history(std::function<void(std::vector<transition::transition_record>)> told) {
+    history_told_ = std::move(told);
+  }
   void on_observation(std::function<void(const transition::pin_snapshot&)> observer);
 
   bool connected() const { return connection_->ready(); }
@@ -88,6 +92,7 @@ class pin_watch {
   void polled_row(std::optional<transition::sql_result> result);
   void polled_fleet(std::optional<transition::sql_result> result);
   void polled();
+  void look_for_history();
   void fail_waiting(const std::string& why);
   std::chrono::milliseconds interval() const;
 
@@ -97,6 +102,8 @@ class pin_watch {
   std::deque<job> jobs_;
   std::vector<pins_handler> waiting_; ///< for the next reading
   std::function<void(const transition::pin_snapshot&)> observer_;
+  std::function<void(std::vector<transition::transition_record>)> history_told_;
+  std::optional<std::string> history_version_; ///< of the control row when the history was read last
   reading reading_;
   std::string connection_error_ = "not connected yet";
   std::optional<std::chrono::steady_clock::time_point> last_poll_;

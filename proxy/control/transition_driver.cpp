@@ -1,6 +1,7 @@
 #include "proxy/control/transition_driver.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <boost/uuid/random_generator.hpp>
@@ -44,9 +45,24 @@ transition_driver::transition_driver(boost::asio::io_context& io, control_connec
     if (engine_) feed(transition::event::connection_lost{error});
   };
   connection_ = std::make_shared<control_connection>(io, std::move(options), std::move(hooks));
+  watch_.on_history([this](std::vector<transition_record> entries) { merge(std::move(entries)); });
   watch_.on_observation([this](const transition::pin_snapshot& pins) {
     if (engine_) feed(transition::event::pins_observed{pins});
   });
+}
+
+/// Entries of the audit table: changes by others, and our own from before a restart.
+void transition_driver::merge(std::vector<transition_record> entries) {
+  for (transition_record& entry : entries) {
+    const bool known = std::any_of(history_.begin(), history_.end(),
+                                   [&](const transition_record& old) { return old.id == entry.id; });
+    if (!known && (!engine_ || engine_->id() != entry.id)) history_.push_back(std::move(entry));
+  }
+  std::stable_sort(history_.begin(), history_.end(),
+                   [](const transition_record& left, const transition_record& right) {
+                     return left.state_since > right.state_since;
+                   });
+  if (history_.size() > most_history) history_.resize(most_history);
 }
 
 transition_driver::~transition_driver() { connection_->stop(); }
@@ -246,7 +262,9 @@ void transition_driver::publish() {
     const bool bad = record.state == transition_state::aborted || record.state == transition_state::unknown;
     observe::log(bad ? config::log_level::warn : config::log_level::info, log_line(record));
   }
-  if (record.is_final() && (history_.empty() || history_.front().id != record.id)) {
+  const bool known = std::any_of(history_.begin(), history_.end(),
+                                 [&](const transition_record& old) { return old.id == record.id; });
+  if (record.is_final() && !known) {
     history_.push_front(record);
     if (history_.size() > most_history) history_.pop_back();
   }
@@ -281,10 +299,10 @@ std::optional<transition_record> transition_driver::get(const std::string& id) c
 std::vector<transition_record> transition_driver::list() const {
   std::vector<transition_record> out;
   // Between the commit and the end of its session the newest is in both places.
-  if (auto running = current(); running && (history_.empty() || history_.front().id != running->id)) {
-    out.push_back(std::move(*running));
-  }
-  out.insert(out.end(), history_.begin(), history_.end());
+  const auto running = current();
+  if (running) out.push_back(*running);
+  std::copy_if(history_.begin(), history_.end(), std::back_inserter(out),
+               [&](const transition_record& old) { return !running || old.id != running->id; });
   return out;
 }
 

@@ -62,6 +62,7 @@ class transition_driver {
     admission_handler handler;
   };
 
+  void merge(std::vector<transition::transition_record> entries);
   void run_next();
   void feed(transition::transition_event what);
   void carry_out(transition::transition_action& wanted);

@@ -16,8 +16,7 @@ std::string word_for(pin_plan plan) {
   case pin_plan::in_batch_with_session:
   case pin_plan::ask_level:
   case pin_plan::prove:
-  case pin_plan::prove_with_session:
-  case pin_plan::pin_for_prepare: return "inline";
+  case pin_plan::prove_with_session: return "inline";
   case pin_plan::as_extended: return "as_extended";
   case pin_plan::envelope:
   case pin_plan::envelope_from_failed:

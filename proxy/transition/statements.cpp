@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proxy/transition/history.hpp"
 #include "proxy/transition/lock_text.hpp"
 #include "proxy/transition/sql_text.hpp"
 
@@ -158,7 +159,7 @@ std::string statements::read_rival() const {
 std::string statements::begin() const {
   return marked("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; " +
                 set_local("statement_timeout", short_statement) + set_local("lock_timeout", short_statement) +
-                read_control_row());
+                read_control_row() + "; " + find_audit_table());
 }
 
 std::string statements::take_applier(milliseconds lock_timeout) const {
@@ -211,7 +212,9 @@ std::string statements::change(std::string_view to, milliseconds rest) const {
 }
 
 std::string statements::seal(const transition_record& record, milliseconds rest) const {
-  std::string text = set_local("statement_timeout", rest) + "SET CONSTRAINTS ALL IMMEDIATE; ";
+  std::string text = set_local("statement_timeout", rest);
+  if (record.recorded) text += audit_entry(record) + "; ";
+  text += "SET CONSTRAINTS ALL IMMEDIATE; ";
   if (const auto& channel = settings_->transitions.notify) {
     const auto pair = [](std::string_view name, const std::optional<std::string>& value) {
       return quote_literal(name) + "::pg_catalog.text, " +

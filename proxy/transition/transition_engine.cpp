@@ -257,7 +257,10 @@ void transition_engine::stop_with(outcome how) {
     run(phase::ending, slot_held_ ? statements_.rollback_and_release() : statements_.rollback(),
         short_text_limit);
   } else if (slot_held_) {
-    run(phase::ending, statements_.release_slot(), short_text_limit);
+    const auto& record = book_.record();
+    const bool complete = record.recorded && record.changed;
+    run(phase::ending, complete ? statements_.release_slot_and_complete(record) : statements_.release_slot(),
+        short_text_limit);
   } else {
     conclude();
   }
@@ -272,6 +275,7 @@ void transition_engine::conclude() {
     record.error = outcome_->error;
     enter(outcome_->state, outcome_->message);
   }
+  record.recorded = record.recorded && record.changed;
   phase_ = phase::done;
   if (refusal_) {
     out_->push_back(action::admit{*refusal_});

@@ -125,6 +125,8 @@ struct transition_record {
   std::vector<gate_lock> blockers; ///< who holds the gate now (while it waits), oldest first
   std::size_t pins_waiting = 0;    ///< pins that wait now, at the last observation
   std::vector<eviction> evictions;
+  std::string sidecar;   ///< which one carried it out; empty: this one
+  bool recorded = false; ///< it stands in the audit table
 
   bool is_final() const { return state == transition_state::committed || state == transition_state::aborted; }
 };

@@ -86,6 +86,8 @@ void transition_engine::began(const sql_result& result) {
                     result.error);
     return;
   }
+  const auto* audit = set_with_columns(result, 1);
+  book_.record().recorded = audit != nullptr && single_value(*audit) == "t";
   std::string message;
   switch (compare(*set, message)) {
   case comparison::already_there:

@@ -68,6 +68,10 @@ class fake_backend : public admin_backend {
   void sessions(std::function<void(std::vector<session::session_info>)> handler) override {
     handler(sessions_now);
   }
+  std::optional<std::string> install_text(transition::guard_kind guards) const override {
+    return guards == transition::guard_kind::pin ? std::nullopt
+                                                 : std::optional<std::string>("BEGIN; COMMIT;");
+  }
   bool drain(const std::string& peer) override {
     drained_by.push_back(peer);
     return drained_by.size() == 1;

@@ -26,7 +26,7 @@ transition_request to_ledger();
 result_set rows(std::vector<sql_row> rows, std::string tag = "SELECT");
 /// What the texts of a transition get back when all is well.
 sql_result slot(bool free = true);
-sql_result control(std::string mode = "shadow", std::string version = "700");
+sql_result control(std::string mode = "shadow", std::string version = "700", bool audited = false);
 sql_result no_control_row();
 sql_result done(std::string tag = "SELECT 1", transaction_status status = transaction_status::in_transaction);
 sql_result pins(std::vector<sql_row> rows = {}, std::string standby_names = "", std::string standbys = "0");
@@ -61,6 +61,8 @@ class engine_script {
   void go_to_queue();
   /// From there until the text that follows the second compare is waiting.
   void go_to_hold();
+  /// From the text behind the change to the end.
+  void finish_from_seal();
   /// From the change of the control row to the end.
   void finish_from_change();
 
