@@ -180,6 +180,8 @@ void write_transitions(yaml_writer& out, const transition_settings& transitions)
   out.leaf("hold_budget", format_duration(transitions.hold_budget));
   out.leaf("applier_timeout", format_duration(transitions.applier_timeout));
   out.leaf("max_waiting_pins", std::to_string(transitions.max_waiting_pins));
+  out.leaf("evict_idle_after",
+           transitions.evict_idle_after ? format_duration(*transitions.evict_idle_after) : "off");
   write_statements(out, "guards", transitions.guards);
   write_statements(out, "steps", transitions.steps);
   out.leaf("notify", transitions.notify ? quoted(quote_identifier(*transitions.notify)) : "null");
@@ -189,6 +191,7 @@ void write_operation(yaml_writer& out, const settings& value) {
   out.section("admin");
   out.leaf("address", quoted(to_string(value.admin.address)));
   out.leaf("token_file", quoted_or_null(value.admin.token_file));
+  out.leaf("viewer_token_file", quoted_or_null(value.admin.viewer_token_file));
   out.section("limits");
   out.leaf("max_clients", std::to_string(value.limits.max_clients));
   out.leaf("client_startup_timeout", format_duration(value.limits.client_startup_timeout));

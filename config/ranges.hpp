@@ -12,6 +12,7 @@ inline constexpr duration_range queue_budget{10ms, 60s};
 inline constexpr duration_range hold_budget{100ms, 60s};
 inline constexpr duration_range applier_timeout{100ms, 5min};
 inline constexpr duration_range catalog_refresh{1s, 1h};
+inline constexpr duration_range evict_idle_after{1s, 1h};
 inline constexpr duration_range connect_timeout{100ms, 60s};
 inline constexpr duration_range client_startup_timeout{100ms, 5min};
 inline constexpr duration_range drain_timeout{0s, 1h};

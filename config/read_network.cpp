@@ -59,7 +59,7 @@ void read_upstream(const section_reader& root, upstream_settings& target) {
 }
 
 void read_admin(const section_reader& root, admin_settings& target) {
-  const auto section = root.section("admin", {"address", "token_file"});
+  const auto section = root.section("admin", {"address", "token_file", "viewer_token_file"});
   const std::string written =
       section.text("address", "an address: host:port, [IPv6]:port or unix:/folder/file");
   if (!written.empty()) {
@@ -70,6 +70,9 @@ void read_admin(const section_reader& root, admin_settings& target) {
   }
   const std::string token_file = section.text("token_file", "the path of a file", null_value::means_absent);
   if (!token_file.empty()) target.token_file = token_file;
+  const std::string viewer_file =
+      section.text("viewer_token_file", "the path of a file", null_value::means_absent);
+  if (!viewer_file.empty()) target.viewer_token_file = viewer_file;
 }
 
 } // namespace ledgergate::config

@@ -33,17 +33,31 @@ void read_statements(const section_reader& transitions, std::string_view key, st
   }
 }
 
+void read_evict_idle_after(const section_reader& transitions, std::optional<milliseconds>& target) {
+  const node* value = transitions.find("evict_idle_after");
+  if (value == nullptr) return;
+  const std::string path = transitions.path_of("evict_idle_after");
+  const std::string* written = scalar_of(transitions.context(), *value, path, "off or a duration");
+  if (written == nullptr || *written == "off") return;
+  const auto duration = parse_duration(*written, ranges::evict_idle_after);
+  if (duration) target = *duration;
+  if (!duration) {
+    transitions.context().error(path, refusal(*written, duration.error().message + "; or off"));
+  }
+}
+
 } // namespace
 
 void read_transitions(const section_reader& root, transition_settings& target) {
   const auto section =
       root.section("transitions", {"deadline", "queue_budget", "hold_budget", "applier_timeout",
-                                   "max_waiting_pins", "guards", "steps", "notify"});
+                                   "max_waiting_pins", "evict_idle_after", "guards", "steps", "notify"});
   section.duration("deadline", target.deadline, ranges::deadline);
   section.duration("queue_budget", target.queue_budget, ranges::queue_budget);
   section.duration("hold_budget", target.hold_budget, ranges::hold_budget);
   section.duration("applier_timeout", target.applier_timeout, ranges::applier_timeout);
   section.number("max_waiting_pins", target.max_waiting_pins, ranges::max_waiting_pins);
+  read_evict_idle_after(section, target.evict_idle_after);
   read_statements(section, "guards", target.guards);
   read_statements(section, "steps", target.steps);
 

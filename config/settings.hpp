@@ -92,6 +92,7 @@ struct transition_settings {
   milliseconds hold_budget = 5s;      ///< 100ms to 60s
   milliseconds applier_timeout = 10s; ///< 100ms to 5m
   unsigned max_waiting_pins = 1000;
+  std::optional<milliseconds> evict_idle_after;           ///< 1s to 1h; absent: `off`, nobody is ended
   std::map<std::string, std::vector<std::string>> guards; ///< per target mode: SQL that must return true
   std::map<std::string, std::vector<std::string>> steps;  ///< per target mode: SQL run inside the transition
   std::optional<std::string> notify;                      ///< NOTIFY channel, folded as in LISTEN
@@ -100,7 +101,8 @@ struct transition_settings {
 /// `admin:` the operators' HTTP port.
 struct admin_settings {
   endpoint address{"127.0.0.1", 6433, {}};
-  std::optional<std::string> token_file; ///< without it every mutating call is refused
+  std::optional<std::string> token_file;        ///< without it every mutating call is refused
+  std::optional<std::string> viewer_token_file; ///< with it, reading needs one of the two tokens
 };
 
 struct limit_settings {

@@ -5,27 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "config/settings.hpp"
 #include "proxy/admin/catalog_state.hpp"
+#include "proxy/session/session_info.hpp"
+#include "proxy/transition/answers.hpp"
+#include "proxy/transition/install_text.hpp"
 #include "proxy/transition/pin_snapshot.hpp"
-#include "proxy/transition/transition_record.hpp"
 
 namespace ledgergate::admin {
 
 /// The answer to a probe; without reasons it is good.
 struct probe_report {
   std::vector<std::string> reasons; ///< why not, one sentence each
-};
-
-/// One sidecar of the fleet, as its control session shows in pg_stat_activity.
-struct sidecar_seen {
-  std::string name; ///< `ledgergate/VERSION@HOST`
-  std::optional<transition::wall_time> connected_since;
 };
 
 /// GET /v1/status without the transitions, from what is known already: it asks nobody.
@@ -52,38 +47,18 @@ struct status_report {
   bool control_connected = false; ///< a transition could start now
   std::string control_error;      ///< empty when all is well
   catalog_state catalog;
-  std::vector<sidecar_seen> sidecars;
+  std::vector<transition::sidecar_seen> sidecars; ///< of the fleet, this one included
 };
 
-/// GET /v1/pins.
-struct pins_report {
-  transition::pin_snapshot snapshot;
-  std::map<std::int32_t, std::string>
-      sidecar_of_pid; ///< the sidecar a backend is reached through, where it is known
-};
-
-/// pins() answers with a report, or with the reason why there is none.
+/// pins() answers with a reading, or with the reason why there is none.
 struct pins_answer {
-  std::optional<pins_report> report;
+  std::optional<transition::pin_snapshot> snapshot;
   std::string error;
 };
 
-/// What became of a request for a transition, before it runs.
-struct start_answer {
-  enum class kind {
-    accepted,            ///< it runs; `record` is its first state
-    already_there,       ///< the mode is the target already; `record` says so with `changed` false
-    conflict,            ///< another one runs; `conflict_id` is empty when its id is not known
-    precondition_failed, ///< `from` or `expect_version` do not match, or there is no control row
-    unknown_mode,        ///< `to` or `from` is not a configured mode
-    unavailable,         ///< the database cannot be asked; nothing was changed
-  };
-  enum kind what = kind::unavailable;
-  std::optional<transition::transition_record> record;
-  std::string conflict_id;
-  std::string message;                           ///< why, in one sentence; empty with accepted
-  std::optional<transition::server_error> error; ///< the server's words, when a statement failed
-};
+using transition::cancel_result;
+using transition::plan_answer;
+using transition::start_answer;
 
 /// A request that the API itself turned away; for the log and a counter.
 struct refused_request {
@@ -110,12 +85,25 @@ class admin_backend {
   /// `handler` is called once, now or later.
   virtual void pins(std::function<void(pins_answer)> handler) = 0;
 
-  /// `handler` is called once, now or later. `peer` is who asks, for the log.
-  virtual void start_transition(transition::transition_request request, const std::string& peer,
+  /// `handler` is called once, now or later. `request.requested_by` is who asks.
+  virtual void start_transition(transition::transition_request request,
                                 std::function<void(start_answer)> handler) = 0;
+  /// The dry run: looks and takes nothing. `handler` is called once, now or later.
+  virtual void plan_transition(transition::transition_request request,
+                               std::function<void(plan_answer)> handler) = 0;
+  /// `peer` is who asks, for log and record.
+  virtual cancel_result cancel_transition(const std::string& id, const std::string& peer) = 0;
   virtual std::optional<transition::transition_record> transition(const std::string& id) const = 0;
   virtual std::vector<transition::transition_record> transitions() const = 0; ///< newest first
   virtual std::optional<transition::transition_record> current_transition() const = 0;
+
+  /// `handler` is called once, now or later.
+  virtual void sessions(std::function<void(std::vector<session::session_info>)> handler) = 0;
+  /// Ends clients as they become idle and takes no new ones; transitions go on. False: under way already.
+  virtual bool drain(const std::string& peer) = 0;
+
+  /// The SQL of `gatectl install`; nothing while the control connection is down.
+  virtual std::optional<std::string> install_text(transition::guard_kind guards) const = 0;
 
   virtual void refused(const refused_request& request) = 0;
 };

@@ -28,6 +28,8 @@ class token_file {
   /// Without a path every check answers not_configured.
   explicit token_file(std::optional<std::string> path);
 
+  bool configured() const { return path_.has_value(); }
+
   /// Reads the file again if it changed. Empty when it could be read or is not configured, else the reason in
   /// one sentence.
   const std::string& problem();

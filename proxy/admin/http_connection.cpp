@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
@@ -59,12 +60,13 @@ void http_connection::refuse(const api_error& error) {
 
 void http_connection::close() {
   enter(phase::lingering);
+  feed_.reset();
   backend_timer_.cancel();
   stream_.close();
 }
 
 void http_connection::finish() {
-  if (phase_ == phase::reading || phase_ == phase::lingering) close();
+  if (phase_ == phase::reading || phase_ == phase::lingering || phase_ == phase::streaming) close();
 }
 
 std::optional<std::chrono::steady_clock::time_point> http_connection::waiting_for_client_since() const {
@@ -152,9 +154,13 @@ void http_connection::handle() {
   });
   // The backend may keep the responder for longer than there is an event loop, so it does not keep the
   // connection: the timer does, for as long as an answer is wanted.
-  pool_->handler(parser_->get(), peer_, [weak = weak_from_this(), number](http_response response) {
+  respond::take_response answered = [weak = weak_from_this(), number](http_response response) {
     if (const auto connection = weak.lock()) connection->on_answer(number, std::move(response));
-  });
+  };
+  respond::take_feed streamed = [weak = weak_from_this(), number](std::shared_ptr<event_feed> feed) {
+    if (const auto connection = weak.lock()) connection->stream(number, std::move(feed));
+  };
+  pool_->handler(parser_->get(), peer_, respond(std::move(answered), std::move(streamed)));
 }
 
 void http_connection::on_answer(std::uint64_t request_number, http_response response) {
@@ -185,6 +191,77 @@ void http_connection::on_written(error_code ec) {
     return;
   }
   wait_for_request();
+}
+
+// The end of the events is the end of the connection: there is no length to announce.
+void http_connection::stream(std::uint64_t request_number, std::shared_ptr<event_feed> feed) {
+  if (phase_ != phase::handling || request_number != request_number_) return;
+  enter(phase::streaming);
+  keep_alive_ = false;
+  feed_ = std::move(feed);
+  feed_->on_news([weak = weak_from_this()] {
+    if (const auto connection = weak.lock()) connection->stream_on();
+  });
+  stream_.expires_never();
+  await_end_of_client();
+  write_events("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+               "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n");
+}
+
+void http_connection::stream_on() {
+  if (phase_ != phase::streaming || writing_events_) return;
+  if (feed_->dropped()) {
+    close();
+    return;
+  }
+  std::string text = feed_->take();
+  if (!text.empty()) {
+    write_events(std::move(text));
+  } else if (feed_->finished()) {
+    feed_.reset();
+    backend_timer_.cancel();
+    // The read that awaits the client's end goes on as the swallowing of what it still sends.
+    enter(phase::lingering);
+    error_code ignored;
+    stream_.socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
+    backend_timer_.expires_after(pool_->limits.linger_deadline);
+    backend_timer_.async_wait([self = shared_from_this()](error_code ec) {
+      if (!ec) self->stream_.close();
+    });
+  }
+}
+
+void http_connection::write_events(std::string text) {
+  events_ = std::move(text);
+  writing_events_ = true;
+  stream_.expires_after(pool_->limits.write_deadline);
+  asio::async_write(stream_, asio::buffer(events_), [self = shared_from_this()](error_code ec, std::size_t) {
+    self->writing_events_ = false;
+    if (self->phase_ != phase::streaming) return;
+    if (ec) {
+      self->close();
+      return;
+    }
+    self->backend_timer_.expires_after(self->pool_->limits.event_silence);
+    self->backend_timer_.async_wait([self](error_code silence) {
+      // A comment, by which proxies and the client see that it still lives.
+      if (!silence && self->phase_ == phase::streaming && !self->writing_events_) self->write_events(":\n\n");
+    });
+    self->stream_on();
+  });
+}
+
+/// A client that leaves is noticed at once, and what it sends is of no interest.
+void http_connection::await_end_of_client() {
+  buffer_.clear();
+  stream_.async_read_some(buffer_.prepare(read_chunk_bytes),
+                          [self = shared_from_this()](error_code ec, std::size_t) {
+                            if (!ec) {
+                              self->await_end_of_client();
+                            } else if (self->phase_ == phase::streaming || self->feed_ == nullptr) {
+                              self->close();
+                            }
+                          });
 }
 
 // A client that went away, was too slow or sent nothing gets no answer; one that sent nonsense gets one, then

@@ -63,6 +63,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
     reading,   ///< waits for a request or for the rest of one
     handling,  ///< the backend works on the request
     writing,   ///< the client takes its answer
+    streaming, ///< the client is told events as they come
     lingering, ///< all is said; waits for the client to close
   };
 
@@ -78,6 +79,10 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   void on_answer(std::uint64_t request_number, http_response response);
   void write();
   void on_written(error_code ec);
+  void stream(std::uint64_t request_number, std::shared_ptr<event_feed> feed);
+  void stream_on();
+  void write_events(std::string text);
+  void await_end_of_client();
   void refuse_malformed(error_code ec);
   void linger();
   void swallow();
@@ -87,15 +92,18 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   std::shared_ptr<connection_pool> pool_;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
-  boost::asio::steady_timer backend_timer_;
+  boost::asio::steady_timer backend_timer_; ///< of the answer, or until the next sign of life of a feed
   std::optional<http_response> response_;
   /// The answer to HEAD: the head of what GET would have been answered.
   std::optional<boost::beast::http::response<boost::beast::http::empty_body>> head_response_;
   boost::beast::http::response<boost::beast::http::empty_body> interim_response_;
+  std::shared_ptr<event_feed> feed_; ///< while streaming
+  std::string events_;               ///< being written
   phase phase_ = phase::reading;
   std::chrono::steady_clock::time_point phase_since_ = std::chrono::steady_clock::now();
   std::uint64_t request_number_ = 0; ///< so that a late answer is not taken for the next request's
   bool head_only_ = false;
+  bool writing_events_ = false;
   bool keep_alive_ = false;
 };
 

@@ -19,6 +19,8 @@ struct http_limits {
   std::chrono::milliseconds backend_deadline{20'000};
   /// How long the client may take to read its answer.
   std::chrono::milliseconds write_deadline{10'000};
+  /// A feed of events that has nothing to say says so this often.
+  std::chrono::milliseconds event_silence{10'000};
   /// How long unread bytes of a refused request are swallowed, so that the client sees the refusal and not a
   /// reset.
   std::chrono::milliseconds linger_deadline{1'000};

@@ -24,7 +24,7 @@ std::string to_rfc3339(transition::wall_time time) {
   return text;
 }
 
-json::object render_gate_lock(const transition::gate_lock& lock, const std::string& sidecar) {
+json::object render_gate_lock(const transition::gate_lock& lock) {
   json::object out;
   out["hold"] = std::string(transition::to_string(lock.hold));
   out["pid"] = lock.pid ? json::value(*lock.pid) : json::value(nullptr);
@@ -34,11 +34,14 @@ json::object render_gate_lock(const transition::gate_lock& lock, const std::stri
   out["application"] = text_or_null(lock.application);
   out["client_address"] = text_or_null(lock.client_address);
   out["client_port"] = lock.client_port ? json::value(*lock.client_port) : json::value(nullptr);
-  out["sidecar"] = text_or_null(sidecar);
+  out["sidecar"] = text_or_null(lock.sidecar);
+  out["client"] = text_or_null(lock.client);
   out["state"] = text_or_null(lock.state);
   out["age_ms"] = in_milliseconds(lock.age());
   out["state_age_ms"] = in_milliseconds(lock.state_age);
   out["wait_ms"] = in_milliseconds(lock.wait);
+  out["idle"] = lock.is_idle();
+  out["wait_event"] = text_or_null(lock.wait_event);
   out["waits_for_applier"] = lock.waits_for_applier;
   out["query"] = text_or_null(lock.query);
   return out;
@@ -46,13 +49,10 @@ json::object render_gate_lock(const transition::gate_lock& lock, const std::stri
 
 namespace {
 
-json::array render_gate_locks(const std::vector<transition::gate_lock>& locks,
-                              const std::map<std::int32_t, std::string>& sidecar_of_pid) {
+json::array render_gate_locks(const std::vector<transition::gate_lock>& locks) {
   json::array out;
-  for (const transition::gate_lock& lock : locks) {
-    const auto found = lock.pid ? sidecar_of_pid.find(*lock.pid) : sidecar_of_pid.end();
-    out.emplace_back(render_gate_lock(lock, found != sidecar_of_pid.end() ? found->second : std::string()));
-  }
+  for (const transition::gate_lock& lock : locks)
+    out.emplace_back(render_gate_lock(lock));
   return out;
 }
 
@@ -64,12 +64,15 @@ json::object render_pin_counts(const status_report& report) {
   return pins;
 }
 
-json::array render_sidecars(const std::vector<sidecar_seen>& sidecars) {
+json::array render_sidecars(const std::vector<transition::sidecar_seen>& sidecars) {
   json::array out;
-  for (const sidecar_seen& sidecar : sidecars) {
+  for (const transition::sidecar_seen& sidecar : sidecars) {
     json::object entry;
     entry["name"] = sidecar.name;
-    entry["connected_since"] = time_or_null(sidecar.connected_since);
+    entry["version"] = sidecar.version;
+    entry["host"] = sidecar.host;
+    entry["address"] = text_or_null(sidecar.address);
+    entry["connected_since"] = time_or_null(sidecar.since);
     out.emplace_back(std::move(entry));
   }
   return out;
@@ -77,14 +80,35 @@ json::array render_sidecars(const std::vector<sidecar_seen>& sidecars) {
 
 } // namespace
 
-json::object render_pins(const pins_report& report) {
+json::object render_pins(const transition::pin_snapshot& pins) {
   json::object out;
-  out["observed_at"] = to_rfc3339(report.snapshot.observed_at);
-  out["held"] = report.snapshot.pins_held();
-  out["waiting"] = report.snapshot.pins_waiting();
-  out["oldest_age_ms"] = in_milliseconds(report.snapshot.oldest_pin_age());
-  out["holders"] = render_gate_locks(report.snapshot.holders, report.sidecar_of_pid);
-  out["waiters"] = render_gate_locks(report.snapshot.waiters, report.sidecar_of_pid);
+  out["observed_at"] = to_rfc3339(pins.observed_at);
+  out["held"] = pins.pins_held();
+  out["waiting"] = pins.pins_waiting();
+  out["oldest_age_ms"] = in_milliseconds(pins.oldest_pin_age());
+  out["holders"] = render_gate_locks(pins.holders);
+  out["waiters"] = render_gate_locks(pins.waiters);
+  return out;
+}
+
+json::object render_sessions(const std::vector<session::session_info>& sessions) {
+  json::array list;
+  for (const session::session_info& each : sessions) {
+    json::object entry;
+    entry["client"] = each.client;
+    entry["user"] = text_or_null(each.user);
+    entry["database"] = text_or_null(each.database);
+    entry["gate"] = each.gate;
+    entry["state"] = each.state;
+    entry["pinned"] = each.pinned;
+    entry["backend_pid"] = each.backend_pid ? json::value(*each.backend_pid) : json::value(nullptr);
+    entry["bytes_from_client"] = each.bytes_from_client;
+    entry["bytes_from_server"] = each.bytes_from_server;
+    entry["age_ms"] = each.age.count();
+    list.emplace_back(std::move(entry));
+  }
+  json::object out;
+  out["sessions"] = std::move(list);
   return out;
 }
 

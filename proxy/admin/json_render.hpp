@@ -20,12 +20,19 @@ std::string to_rfc3339(transition::wall_time time);
 /// force.
 boost::json::object render_transition(const transition::transition_record& record, transition::wall_time now);
 
+/// The answer to a dry run: the same resource, in state planned and without an id, with `plan` beside it.
+boost::json::object render_plan(const transition::transition_record& record,
+                                const transition::transition_plan& plan, transition::wall_time now);
+
 /// GET /v1/transitions.
 boost::json::object render_transitions(const std::vector<transition::transition_record>& records,
                                        transition::wall_time now);
 
 /// GET /v1/pins.
-boost::json::object render_pins(const pins_report& report);
+boost::json::object render_pins(const transition::pin_snapshot& pins);
+
+/// GET /v1/sessions.
+boost::json::object render_sessions(const std::vector<session::session_info>& sessions);
 
 /// GET /v1/status. `current` runs now, `last` is the newest one that has ended.
 boost::json::object render_status(const status_report& report,
@@ -36,7 +43,7 @@ boost::json::object render_status(const status_report& report,
 /// A server error as {"sqlstate", "message", "detail", "hint"}.
 boost::json::object render_server_error(const transition::server_error& error);
 
-/// A holder or waiter of the gate; `sidecar` is empty when it is not known.
-boost::json::object render_gate_lock(const transition::gate_lock& lock, const std::string& sidecar);
+/// A holder or waiter of the gate.
+boost::json::object render_gate_lock(const transition::gate_lock& lock);
 
 } // namespace ledgergate::admin

@@ -25,6 +25,9 @@ json::object render_request(const transition::transition_request& request) {
   out["reason"] = text_or_null(request.reason);
   out["queue_budget"] = duration_or_null(request.queue_budget);
   out["deadline"] = duration_or_null(request.deadline);
+  out["request_id"] = text_or_null(request.request_id);
+  out["rehearse"] = request.rehearse;
+  out["requested_by"] = text_or_null(request.requested_by);
   return out;
 }
 
@@ -91,7 +94,7 @@ json::value render_result(const transition_record& record) {
   if (!record.is_final() && record.state != transition_state::unknown) return nullptr;
   const bool known = record.is_final();
   json::object out;
-  out["outcome"] = std::string(transition::to_string(record.state));
+  out["outcome"] = record.rehearsed ? "rehearsed" : std::string(transition::to_string(record.state));
   out["changed"] = known ? json::value(record.changed) : json::value(nullptr);
   const bool committed = record.state == transition_state::committed;
   out["mode"] = !known      ? json::value(nullptr)
@@ -100,6 +103,18 @@ json::value render_result(const transition_record& record) {
   out["version"] = !known           ? json::value(nullptr)
                    : record.changed ? text_or_null(record.version_after)
                                     : text_or_null(record.version_before);
+  return out;
+}
+
+json::array render_evictions(const std::vector<transition::eviction>& evictions) {
+  json::array out;
+  for (const transition::eviction& each : evictions) {
+    json::object entry;
+    entry["at"] = to_rfc3339(each.at);
+    entry["outcome"] = each.outcome;
+    entry["holder"] = render_gate_lock(each.holder);
+    out.emplace_back(std::move(entry));
+  }
   return out;
 }
 
@@ -136,9 +151,12 @@ json::object render_transition(const transition_record& record, transition::wall
   out["pins_waiting"] = record.pins_waiting;
   json::array blockers;
   for (const transition::gate_lock& lock : record.blockers)
-    blockers.emplace_back(render_gate_lock(lock, {}));
+    blockers.emplace_back(render_gate_lock(lock));
   out["blockers"] = std::move(blockers);
+  out["evictions"] = render_evictions(record.evictions);
   out["result"] = render_result(record);
+  out["sidecar"] = text_or_null(record.sidecar);
+  out["recorded"] = record.recorded;
   out["server_error"] = error_or_null(record.error);
   return out;
 }

@@ -66,10 +66,25 @@ api_error token_error(token_check result, const std::string& problem) {
                    "compare it with the file named by admin.token_file of this sidecar");
 }
 
+api_error viewer_error(token_check result, const std::string& problem) {
+  api_error error = token_error(result, problem);
+  if (result == token_check::missing) {
+    error.message = "reading needs the viewer's or the operator's token here";
+  } else if (result == token_check::unreadable) {
+    error.hint = "mend the file named by admin.viewer_token_file; it is read again with the next request";
+  } else if (result == token_check::wrong) {
+    error.message = "this is neither the viewer's nor the operator's token";
+    error.hint = "compare it with the files named by admin.viewer_token_file and admin.token_file";
+  }
+  return error;
+}
+
 } // namespace
 
-router::router(admin_backend& backend, token_file tokens, std::vector<route> routes)
-    : backend_(backend), tokens_(std::move(tokens)), routes_(std::move(routes)) {}
+router::router(admin_backend& backend, token_file tokens, std::vector<route> routes, token_file viewers,
+               rate_limit rates)
+    : backend_(backend), tokens_(std::move(tokens)), viewers_(std::move(viewers)), rates_(rates),
+      routes_(std::move(routes)) {}
 
 void router::handle(const http_request& request, const std::string& peer, respond answer) {
   if (request.version() >= 11 && request.count(http::field::host) != 1) {
@@ -85,6 +100,8 @@ void router::handle(const http_request& request, const std::string& peer, respon
     const std::optional<std::string_view> id = match(candidate.path, path);
     if (!id) continue;
     if (candidate.method == method) {
+      if (candidate.effect != effect::open && !may_ask(request, peer, answer)) return;
+      if (candidate.effect == effect::read && !may_read(request, peer, answer)) return;
       if (candidate.effect == effect::change && !may_change(request, peer, answer)) return;
       candidate.handle({request, peer, *id}, std::move(answer));
       return;
@@ -101,6 +118,26 @@ void router::handle(const http_request& request, const std::string& peer, respon
                                         "this path does not take that method", "it takes " + allowed});
   response.set(http::field::allow, allowed);
   answer(std::move(response));
+}
+
+/// Whoever shows the operator's token is never turned away for what others do from the same address.
+bool router::may_ask(const http_request& request, const std::string& peer, const respond& answer) {
+  if (rates_.admit(peer, std::chrono::steady_clock::now())) return true;
+  if (tokens_.check(request) == token_check::accepted) return true;
+  http_response response =
+      error_reply({http_status::too_many_requests, "too_many_requests",
+                   "too many requests come from this address", "wait a second, and ask less often"});
+  response.set(http::field::retry_after, "1");
+  answer(std::move(response));
+  return false;
+}
+
+bool router::may_read(const http_request& request, const std::string& peer, const respond& answer) {
+  if (!viewers_.configured()) return true;
+  const token_check result = viewers_.check(request);
+  if (result == token_check::accepted || tokens_.check(request) == token_check::accepted) return true;
+  refuse(request, peer, answer, viewer_error(result, viewers_.problem()));
+  return false;
 }
 
 bool router::may_change(const http_request& request, const std::string& peer, const respond& answer) {

@@ -10,6 +10,7 @@
 #include "proxy/admin/admin_backend.hpp"
 #include "proxy/admin/authorization.hpp"
 #include "proxy/admin/replies.hpp"
+#include "proxy/admin/request_rates.hpp"
 
 namespace ledgergate::admin {
 
@@ -21,7 +22,8 @@ struct api_call {
 };
 
 enum class effect {
-  read,   ///< GET and HEAD; never changes anything
+  open,   ///< GET and HEAD that need no token in any configuration
+  read,   ///< GET and HEAD; never changes anything; needs a token when a viewer's token is configured
   change, ///< needs the token, JSON, and no foreign page behind it
 };
 
@@ -35,13 +37,17 @@ struct route {
 
 class router {
  public:
-  router(admin_backend& backend, token_file tokens, std::vector<route> routes);
+  /// `viewers` has the token for reading; without one in it everybody may read.
+  router(admin_backend& backend, token_file tokens, std::vector<route> routes,
+         token_file viewers = token_file(std::nullopt), rate_limit rates = {});
 
   /// Finds the route and calls it, or answers itself. HEAD is handled as GET; its body is dropped where it is
   /// sent.
   void handle(const http_request& request, const std::string& peer, respond answer);
 
  private:
+  bool may_ask(const http_request& request, const std::string& peer, const respond& answer);
+  bool may_read(const http_request& request, const std::string& peer, const respond& answer);
   bool may_change(const http_request& request, const std::string& peer, const respond& answer);
   void refuse(const http_request& request, const std::string& peer, const respond& answer,
               const api_error& error);
@@ -49,6 +55,8 @@ class router {
 
   admin_backend& backend_;
   token_file tokens_;
+  token_file viewers_;
+  request_rates rates_;
   std::vector<route> routes_;
 };
 

@@ -14,8 +14,12 @@ namespace ledgergate::admin {
 /// Longest text of a field in bytes; `reason` travels in a NOTIFY payload, which is limited to 8000.
 inline constexpr std::size_t max_field_bytes = 1000;
 
+struct transition_call {
+  transition::transition_request request;
+  bool dry_run = false;
+};
+
 /// Whether the modes exist is not checked here.
-[[nodiscard]] std::variant<transition::transition_request, api_error>
-read_transition_request(std::string_view body);
+[[nodiscard]] std::variant<transition_call, api_error> read_transition_request(std::string_view body);
 
 } // namespace ledgergate::admin

@@ -75,8 +75,8 @@ struct application::impl {
                  cancels,  session_log,     row_reader(), catalog_reader()},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
-        backend(backend_parts()),
-        router(backend, admin::token_file(settings->admin.token_file), all_routes()),
+        backend(backend_parts()), router(backend, admin::token_file(settings->admin.token_file), all_routes(),
+                                         admin::token_file(settings->admin.viewer_token_file)),
         http(io.get_executor(),
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
                router.handle(request, peer, std::move(answer));
@@ -101,11 +101,13 @@ struct application::impl {
   session::data_plane data_plane;
   upstream_probe probe;
   shutdown ending;
+  admin::transition_feeds feeds;
   operator_backend backend;
   admin::router router;
   admin::http_server http;
   boost::asio::signal_set signals;
   std::vector<std::unique_ptr<net::listener>> listeners;
+  bool draining = false; ///< asked for through the admin port
 
   /// Workers ask from their threads; the control plane lives on the main one.
   std::function<void(session::control_row_handler)> row_reader() {
@@ -132,7 +134,7 @@ struct application::impl {
   }
 
   std::vector<admin::route> all_routes() {
-    std::vector<admin::route> routes = admin::api_routes(backend);
+    std::vector<admin::route> routes = admin::api_routes(backend, feeds);
     for (admin::route& each : admin::catalog_routes(catalog))
       routes.push_back(std::move(each));
     return routes;
@@ -142,10 +144,32 @@ struct application::impl {
     return {settings,
             control,
             registry,
+            cancels,
+            [this](auto handler) {
+              data_plane.list_sessions([this, handler](std::vector<session::session_info> found) {
+                boost::asio::post(
+                    io, [handler, found = std::move(found)]() mutable { handler(std::move(found)); });
+              });
+            },
+            [this] { return drain(); },
             metrics,
+            feeds,
             max_clients,
             [this] { return probe.known(); },
-            [this] { return ending.requested(); }};
+            [this] { return draining || ending.requested(); }};
+  }
+
+  /// Clients end as they become idle, new ones are not taken; the sidecar stays, so that transitions can
+  /// still be asked for, until it is told to end.
+  bool drain() {
+    if (draining || ending.requested()) return false;
+    draining = true;
+    for (const auto& each : listeners)
+      each->stop();
+    data_plane.drain();
+    observe::log(config::log_level::info,
+                 "draining: " + std::to_string(data_plane.connections()) + " connections");
+    return true;
   }
 
   shutdown_steps steps() {
@@ -215,6 +239,8 @@ std::vector<std::string> application::open() {
   errors.insert(errors.end(), admin_errors.begin(), admin_errors.end());
   admin::token_file token(impl_->settings->admin.token_file);
   if (!token.problem().empty()) errors.push_back("admin." + token.problem());
+  admin::token_file viewers(impl_->settings->admin.viewer_token_file);
+  if (!viewers.problem().empty()) errors.push_back("admin.viewer_" + viewers.problem());
   return errors;
 }
 

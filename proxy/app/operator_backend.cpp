@@ -21,20 +21,6 @@ std::string upstream_text(const config::upstream_settings& upstream) {
   return text;
 }
 
-enum admin::start_answer::kind to_admin(enum control::start_answer::kind kind) {
-  using from = enum control::start_answer::kind;
-  using to = enum admin::start_answer::kind;
-  switch (kind) {
-  case from::accepted: return to::accepted;
-  case from::already_there: return to::already_there;
-  case from::conflict: return to::conflict;
-  case from::precondition_failed: return to::precondition_failed;
-  case from::unknown_mode: return to::unknown_mode;
-  case from::unavailable: return to::unavailable;
-  }
-  return to::unavailable;
-}
-
 } // namespace
 
 operator_backend::operator_backend(parts made_of)
@@ -98,35 +84,73 @@ admin::status_report operator_backend::status() const {
   report.upstream_error = parts_.sessions.upstream().last_failure;
   report.control_connected = control.connected;
   report.control_error = control.last_error;
+  report.sidecars = control.sidecars;
   return report;
 }
 
 void operator_backend::pins(std::function<void(admin::pins_answer)> handler) {
-  parts_.control.pins([handler = std::move(handler)](const control::pins_answer& found) {
-    admin::pins_answer answer;
-    answer.error = found.error;
-    if (found.snapshot) answer.report.emplace().snapshot = *found.snapshot;
+  parts_.control.pins([this, handler = std::move(handler)](const control::pins_answer& found) {
+    admin::pins_answer answer{found.snapshot, found.error};
+    if (answer.snapshot) {
+      name_sidecars(answer.snapshot->holders);
+      name_sidecars(answer.snapshot->waiters);
+    }
     handler(std::move(answer));
   });
 }
 
-void operator_backend::start_transition(transition::transition_request request, const std::string& peer,
+/// Our own sessions are known by their backends; those of another sidecar by its address, when it is the only
+/// one there.
+void operator_backend::name_sidecars(std::vector<transition::gate_lock>& locks) const {
+  if (locks.empty()) return;
+  const auto own = parts_.cancels.clients_by_backend();
+  const control::control_status control = parts_.control.status();
+  for (transition::gate_lock& lock : locks) {
+    const auto found = lock.pid ? own.find(*lock.pid) : own.end();
+    if (found != own.end()) {
+      lock.sidecar = control.own_name;
+      lock.client = found->second;
+    } else if (lock.pid) {
+      lock.sidecar = transition::sidecar_at(control.sidecars, control.own_name, lock.client_address);
+    }
+  }
+}
+
+transition::transition_record operator_backend::named(transition::transition_record record) const {
+  name_sidecars(record.blockers);
+  return record;
+}
+
+void operator_backend::start_transition(transition::transition_request request,
                                         std::function<void(admin::start_answer)> handler) {
-  observe::log(config::log_level::info, peer + " asks for a transition to " + request.to);
-  parts_.control.start_transition(std::move(request),
-                                  [handler = std::move(handler)](const control::start_answer& given) {
-                                    admin::start_answer answer;
-                                    answer.what = to_admin(given.kind);
-                                    answer.record = given.record;
-                                    answer.conflict_id = given.conflict_id;
-                                    answer.message = given.message;
-                                    answer.error = given.error;
-                                    handler(std::move(answer));
-                                  });
+  observe::log(config::log_level::info, request.requested_by + " asks for a " +
+                                            (request.rehearse ? "rehearsal of the " : "") + "transition to " +
+                                            request.to);
+  parts_.control.start_transition(std::move(request), std::move(handler));
+}
+
+void operator_backend::plan_transition(transition::transition_request request,
+                                       std::function<void(admin::plan_answer)> handler) {
+  transition::plan_context context;
+  context.own_version = LG_VERSION;
+  context.draining = parts_.draining();
+  for (const auto& [pid, client] : parts_.cancels.clients_by_backend())
+    context.own.clients.push_back(pid);
+  parts_.control.plan(std::move(request), std::move(context),
+                      [this, handler = std::move(handler)](admin::plan_answer answer) {
+                        if (answer.record) answer.record = named(std::move(*answer.record));
+                        handler(std::move(answer));
+                      });
+}
+
+admin::cancel_result operator_backend::cancel_transition(const std::string& id, const std::string& peer) {
+  observe::log(config::log_level::info, peer + " asks to cancel transition " + id);
+  return parts_.control.cancel(id, peer);
 }
 
 std::optional<transition::transition_record> operator_backend::transition(const std::string& id) const {
-  return parts_.control.get(id);
+  auto record = parts_.control.get(id);
+  return record ? std::optional(named(std::move(*record))) : std::nullopt;
 }
 
 std::vector<transition::transition_record> operator_backend::transitions() const {
@@ -134,7 +158,21 @@ std::vector<transition::transition_record> operator_backend::transitions() const
 }
 
 std::optional<transition::transition_record> operator_backend::current_transition() const {
-  return parts_.control.current();
+  auto record = parts_.control.current();
+  return record ? std::optional(named(std::move(*record))) : std::nullopt;
+}
+
+void operator_backend::sessions(std::function<void(std::vector<session::session_info>)> handler) {
+  parts_.list_sessions(std::move(handler));
+}
+
+std::optional<std::string> operator_backend::install_text(transition::guard_kind guards) const {
+  return parts_.control.install_text(guards);
+}
+
+bool operator_backend::drain(const std::string& peer) {
+  observe::log(config::log_level::info, peer + " asks to drain");
+  return parts_.drain();
 }
 
 void operator_backend::refused(const admin::refused_request& request) {
@@ -143,13 +181,14 @@ void operator_backend::refused(const admin::refused_request& request) {
 }
 
 void operator_backend::on_transition_change(const transition::transition_record& record) {
+  if (parts_.feeds.readers() > 0) parts_.feeds.publish(named(record), now());
   const bool ended = record.is_final() || record.state == transition::transition_state::unknown;
   if (!ended) return;
   // The mode that status shows is from the last reading: it is read again now, not a second later.
   parts_.control.read_control_row([](const control::control_row_answer&) {});
   const bool was_there_already = record.state == transition::transition_state::committed && !record.changed;
   if (was_there_already) return;
-  const std::string result(to_string(record.state));
+  const std::string result = record.rehearsed ? "rehearsed" : std::string(to_string(record.state));
   // `unknown` resolves later into what really happened; both are counted, as both were reported.
   if (std::exchange(last_counted_, record.id + result) == record.id + result) return;
   parts_.metrics.count_transition(result);

@@ -48,6 +48,12 @@ class catalog_watch {
 
   catalog_status status() const;
 
+  /// Of its session, while that is up.
+  std::optional<std::int32_t> backend_pid() const {
+    const auto& facts = connection_->facts();
+    return facts ? std::optional(facts->backend_pid) : std::nullopt;
+  }
+
  private:
   bool enabled() const;
   void schedule();

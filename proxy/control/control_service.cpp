@@ -35,7 +35,9 @@ enum start_answer::kind kind_of(enum transition::admission::kind kind) {
   switch (kind) {
   case transition::admission::kind::accepted: return start_answer::kind::accepted;
   case transition::admission::kind::already_there: return start_answer::kind::already_there;
+  case transition::admission::kind::repeated: return start_answer::kind::repeated;
   case transition::admission::kind::conflict: return start_answer::kind::conflict;
+  case transition::admission::kind::request_id_reused: return start_answer::kind::request_id_reused;
   case transition::admission::kind::precondition_failed: return start_answer::kind::precondition_failed;
   case transition::admission::kind::unavailable: break;
   }
@@ -79,16 +81,12 @@ class control_service::implementation {
   }
 
   void start_transition(transition::transition_request request, std::function<void(start_answer)> handler) {
-    for (const auto& mode : {std::optional(request.to), request.from}) {
-      if (mode &&
-          std::find(settings_->modes.begin(), settings_->modes.end(), *mode) == settings_->modes.end()) {
-        start_answer answer;
-        answer.kind = start_answer::kind::unknown_mode;
-        answer.message = "\"" + *mode + "\" is not one of the configured modes";
-        boost::asio::post(io_,
-                          [handler = std::move(handler), answer = std::move(answer)] { handler(answer); });
-        return;
-      }
+    if (const auto refusal = unknown_mode(request)) {
+      start_answer answer;
+      answer.kind = start_answer::kind::unknown_mode;
+      answer.message = *refusal;
+      boost::asio::post(io_, [handler = std::move(handler), answer = std::move(answer)] { handler(answer); });
+      return;
     }
     auto answered = [this, handler = std::move(handler)](const transition::admission& admission,
                                                          std::optional<transition_record> record) {
@@ -98,6 +96,58 @@ class control_service::implementation {
       boost::asio::post(io_, [handler, answer = std::move(answer)] { handler(answer); });
     };
     driver_.request(settings_, std::move(request), std::move(answered));
+  }
+
+  /// A sentence when `to` or `from` is not a configured mode.
+  std::optional<std::string> unknown_mode(const transition::transition_request& request) const {
+    for (const auto& mode : {std::optional(request.to), request.from}) {
+      if (mode &&
+          std::find(settings_->modes.begin(), settings_->modes.end(), *mode) == settings_->modes.end())
+        return "\"" + *mode + "\" is not one of the configured modes";
+    }
+    return std::nullopt;
+  }
+
+  void plan(transition::transition_request request, transition::plan_context context,
+            std::function<void(plan_answer)> handler) {
+    if (auto refusal = unknown_mode(request)) {
+      plan_answer answer;
+      answer.unknown_mode = true;
+      answer.error = std::move(*refusal);
+      handler(std::move(answer));
+      return;
+    }
+    watch_.plan([this, request = std::move(request), context = std::move(context),
+                 handler = std::move(handler)](const transition::plan_facts* facts,
+                                               const std::string& error) mutable {
+      plan_answer answer;
+      answer.error = error;
+      if (facts != nullptr) {
+        complete(context, request.to);
+        answer.plan = transition::make_plan(*settings_, request, *facts, context);
+        answer.record = shown(planned_record(*settings_, request, *facts, std::chrono::system_clock::now()));
+        if (answer.plan->oldest) {
+          answer.plan->oldest = visible(std::move(*answer.plan->oldest), settings_->log.statements);
+        }
+      }
+      handler(std::move(answer));
+    });
+  }
+
+  /// What the plan needs and this folder knows.
+  void complete(transition::plan_context& context, const std::string& to) const {
+    context.control_connected = driver_.connected();
+    const auto& facts = driver_.facts();
+    context.deadlock_timeout_shortened = facts && facts->deadlock_timeout_shortened;
+    if (facts) context.own.control.push_back(facts->backend_pid);
+    for (const auto pid : {watch_.backend_pid(), catalog_.backend_pid()})
+      if (pid) context.own.control.push_back(*pid);
+    for (const transition_record& record : driver_.list()) {
+      const bool whole = record.state == transition::transition_state::committed || record.rehearsed;
+      if (record.to != to || !whole || record.timings.hold.count() == 0) continue;
+      context.last_hold = record.timings.hold;
+      break;
+    }
   }
 
   transition_record shown(transition_record record) const {
@@ -125,6 +175,8 @@ class control_service::implementation {
       database_ = facts->database;
     }
     out.database = database_;
+    out.own_name = options_for(*settings_, "").application_name;
+    out.sidecars = transition::sidecars_of(watch_.last().sidecars);
     return out;
   }
 
@@ -170,8 +222,17 @@ void control_service::start_transition(transition::transition_request request,
   implementation_->start_transition(std::move(request), std::move(handler));
 }
 
-bool control_service::cancel(const std::string& id) {
-  return implementation_->driver_.cancel(id, "an operator cancelled it");
+void control_service::plan(transition::transition_request request, transition::plan_context context,
+                           std::function<void(plan_answer)> handler) {
+  implementation_->plan(std::move(request), std::move(context), std::move(handler));
+}
+
+cancel_result control_service::cancel(const std::string& id, const std::string& who) {
+  const auto known = implementation_->driver_.get(id);
+  if (!known) return cancel_result::not_found;
+  if (known->is_final()) return cancel_result::already_ended;
+  const std::string why = who.empty() ? "an operator cancelled it" : "an operator cancelled it (" + who + ")";
+  return implementation_->driver_.cancel(id, why) ? cancel_result::asked : cancel_result::too_late;
 }
 
 std::optional<transition_record> control_service::get(const std::string& id) const {
@@ -193,6 +254,12 @@ std::optional<transition_record> control_service::current() const {
 
 void control_service::on_change(std::function<void(const transition_record&)> observer) {
   implementation_->observer_ = std::move(observer);
+}
+
+std::optional<std::string> control_service::install_text(transition::guard_kind guards) const {
+  const auto& facts = implementation_->driver_.facts();
+  if (!facts) return std::nullopt;
+  return transition::install_text(*implementation_->settings_, guards, facts->user);
 }
 
 control_status control_service::status() const { return implementation_->status(); }

@@ -16,27 +16,17 @@
 
 #include "config/settings.hpp"
 #include "proxy/catalog/closure.hpp"
+#include "proxy/transition/answers.hpp"
+#include "proxy/transition/fleet.hpp"
+#include "proxy/transition/install_text.hpp"
 #include "proxy/transition/pin_snapshot.hpp"
-#include "proxy/transition/transition_record.hpp"
+#include "proxy/transition/plan.hpp"
 
 namespace ledgergate::control {
 
-/// The answer to a request for a transition, before it runs.
-struct start_answer {
-  enum class kind {
-    accepted,      ///< 202: it runs; `record` is its first state
-    already_there, ///< 200: the mode is `to` already; `record` is committed with `changed` false
-    conflict, ///< 409: another transition runs; `conflict_id` when it is known, also from another sidecar
-    precondition_failed, ///< 412: `from` or `expect_version` do not match, or there is no control row
-    unknown_mode,        ///< 400: `to` or `from` is not a configured mode
-    unavailable,         ///< 503: the database cannot be asked, or refuses; nothing was changed
-  };
-  enum kind kind = kind::unavailable;
-  std::optional<transition::transition_record> record; ///< with accepted and already_there
-  std::string conflict_id;                       ///< with conflict; empty when the other one does not say
-  std::string message;                           ///< why, in one sentence; empty with accepted
-  std::optional<transition::server_error> error; ///< the server's words, when a statement failed
-};
+using transition::cancel_result;
+using transition::plan_answer;
+using transition::start_answer;
 
 /// What the control plane knows without asking. Cheap; taken from the last reading of the watch connection.
 struct control_status {
@@ -51,6 +41,8 @@ struct control_status {
   std::string last_error;                 ///< why it is not connected or cannot read; empty when all is well
   bool deadlock_takes_transition = false; ///< the role may shorten deadlock_timeout (F30, F31)
   std::string database;                   ///< the database it is connected to; empty before the first connect
+  std::string own_name;                   ///< this sidecar's name in the fleet, `ledgergate/VERSION@HOST`
+  std::vector<transition::sidecar_seen> sidecars; ///< of the fleet, this one included; read now and then
 };
 
 /// The answer to pins(): a reading at most half a second old, or why there is none.
@@ -94,8 +86,12 @@ class control_service {
 
   /// Asks for a transition. `handler` is called once, later, on the main thread, never from inside this call.
   void start_transition(transition::transition_request request, std::function<void(start_answer)> handler);
-  /// Cancels it while it waits. False: unknown id, already final, or it holds the gate and will finish.
-  bool cancel(const std::string& id);
+  /// The dry run: looks, takes nothing. `context` says what only the application knows (its version, its
+  /// clients' backends, whether it drains). `handler` is called once, now or later.
+  void plan(transition::transition_request request, transition::plan_context context,
+            std::function<void(plan_answer)> handler);
+  /// Cancels it while it waits. `who` is for the record.
+  cancel_result cancel(const std::string& id, const std::string& who);
 
   std::optional<transition::transition_record> get(const std::string& id) const;
   /// History of this process, newest first, bounded.
@@ -104,6 +100,9 @@ class control_service {
   std::optional<transition::transition_record> current() const;
   /// Called after every change of a record (progress, end). One observer; for events, metrics and the log.
   void on_change(std::function<void(const transition::transition_record&)> observer);
+
+  /// The SQL of `gatectl install`; nothing while the control role is not known.
+  std::optional<std::string> install_text(transition::guard_kind guards) const;
 
   control_status status() const;
   void pins(std::function<void(pins_answer)> handler);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/transition/history.hpp"
 #include "proxy/transition/statements.hpp"
 
 namespace ledgergate::control {
@@ -15,6 +16,8 @@ using transition::sql_result;
 
 constexpr std::chrono::milliseconds active_interval = 500ms;
 constexpr std::chrono::milliseconds idle_interval = 1000ms;
+/// Sidecars come and go with deployments.
+constexpr std::chrono::milliseconds fleet_interval = 5000ms;
 
 const std::string connection_was_lost = "the watch connection was lost";
 
@@ -42,6 +45,7 @@ pin_watch::pin_watch(boost::asio::io_context& io, std::shared_ptr<const config::
   hooks.lost = [this](const transition::server_error& error) {
     connection_error_ = error.message;
     polling_ = false;
+    history_version_.reset();
     auto jobs = std::exchange(jobs_, {});
     for (auto& entry : jobs)
       entry.handler(std::nullopt);
@@ -126,8 +130,10 @@ void pin_watch::polled_pins(std::optional<sql_result> result) {
 }
 
 void pin_watch::polled_row(std::optional<sql_result> result) {
-  polling_ = false;
-  if (!result) return;
+  if (!result) {
+    polling_ = false;
+    return;
+  }
   if (const auto* set = first_set(result)) {
     reading_.row = transition::read_control_row(*set);
     if (reading_.error.empty() && reading_.row->row_count == 0)
@@ -139,6 +145,39 @@ void pin_watch::polled_row(std::optional<sql_result> result) {
     reading_.row.reset();
     reading_.error = "the control row could not be read: " + why_not(result);
   }
+  if (reading_.row && reading_.row->version != history_version_) look_for_history();
+  if (last_fleet_poll_ && clock::now() - *last_fleet_poll_ < fleet_interval) {
+    polled();
+    return;
+  }
+  const transition::statements texts(settings_, {});
+  add({texts.read_fleet(), [this](std::optional<sql_result> fleet) { polled_fleet(std::move(fleet)); }});
+}
+
+/// A change by any sidecar of the fleet changes the control row, and is in the audit table from then on.
+void pin_watch::look_for_history() {
+  history_version_ = reading_.row->version;
+  const transition::statements texts(settings_, {});
+  auto found = [this](const std::optional<sql_result>& table) {
+    const auto* set = first_set(table);
+    if (set == nullptr || transition::single_value(*set) != "t") return;
+    auto read = [this](const std::optional<sql_result>& entries) {
+      const auto* rows = first_set(entries);
+      if (rows != nullptr && history_told_) history_told_(transition::read_history(*rows));
+    };
+    add({transition::statements(settings_, {}).read_history(), std::move(read)});
+  };
+  add({texts.find_audit_table(), std::move(found)});
+}
+
+void pin_watch::polled_fleet(std::optional<sql_result> result) {
+  last_fleet_poll_ = clock::now();
+  if (const auto* set = first_set(result)) reading_.sidecars = transition::read_control_sessions(*set);
+  polled();
+}
+
+void pin_watch::polled() {
+  polling_ = false;
   schedule(0ms);
 }
 
@@ -190,6 +229,39 @@ void pin_watch::cancel_backend(std::int32_t pid, cancel_handler handler) {
          handler(set != nullptr && transition::single_value(*set) == "t");
        }},
       true);
+}
+
+void pin_watch::plan(plan_handler handler) {
+  if (!connection_->ready()) {
+    handler(nullptr, connection_error_);
+    return;
+  }
+  const transition::statements texts(settings_, {});
+  add({texts.plan(), [handler = std::move(handler)](const std::optional<sql_result>& result) {
+         const auto facts =
+             result ? transition::read_plan_facts(*result, std::chrono::system_clock::now()) : std::nullopt;
+         facts ? handler(&*facts, {}) : handler(nullptr, why_not(result));
+       }});
+}
+
+void pin_watch::evict(const std::string& text, std::function<void(std::string)> handler) {
+  if (!connection_->ready()) {
+    handler(connection_error_);
+    return;
+  }
+  add({text, [handler = std::move(handler)](const std::optional<sql_result>& result) {
+         const auto* set = first_set(result);
+         if (set == nullptr) {
+           handler(why_not(result));
+         } else {
+           handler(transition::single_value(*set) == "t" ? "ended" : "gone");
+         }
+       }});
+}
+
+std::optional<std::int32_t> pin_watch::backend_pid() const {
+  const auto& facts = connection_->facts();
+  return facts ? std::optional(facts->backend_pid) : std::nullopt;
 }
 
 void pin_watch::add(job next, bool first) {

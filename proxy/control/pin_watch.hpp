@@ -19,6 +19,7 @@
 #include "config/settings.hpp"
 #include "proxy/control/control_connection.hpp"
 #include "proxy/transition/pin_snapshot.hpp"
+#include "proxy/transition/plan.hpp"
 #include "proxy/transition/rows.hpp"
 
 namespace ledgergate::control {
@@ -34,11 +35,14 @@ class pin_watch {
   struct reading {
     std::optional<transition::pin_snapshot> pins;
     std::optional<transition::control_row> row;
-    std::string error; ///< why the last reading failed; empty when it did not
+    std::vector<transition::control_session> sidecars; ///< empty until the first reading
+    std::string error;                                 ///< why the last reading failed; empty when it did not
   };
   /// The snapshot, or nothing and why.
   using pins_handler = std::function<void(const transition::pin_snapshot*, const std::string& error)>;
   using row_handler = std::function<void(const transition::control_row*, const std::string& error)>;
+  /// What a plan is made of, or nothing and why.
+  using plan_handler = std::function<void(const transition::plan_facts*, const std::string& error)>;
   /// Whether the server was told.
   using cancel_handler = std::function<void(bool told)>;
 
@@ -53,6 +57,10 @@ class pin_watch {
   void stop();
   void reload(std::shared_ptr<const config::settings> settings);
   void set_pace(pace wanted);
+  /// Told the audit table's entries after connecting and whenever the control row has changed.
+  void on_history(std::function<void(std::vector<transition::transition_record>)> told) {
+    history_told_ = std::move(told);
+  }
   void on_observation(std::function<void(const transition::pin_snapshot&)> observer);
 
   bool connected() const { return connection_->ready(); }
@@ -65,6 +73,10 @@ class pin_watch {
   /// Asks now: the answer is no older than the call.
   void control_row(row_handler handler);
   void cancel_backend(std::int32_t pid, cancel_handler handler);
+  void plan(plan_handler handler);
+  /// Runs the engine's text against an idle holder; answers as transition::eviction::outcome.
+  void evict(const std::string& text, std::function<void(std::string outcome)> handler);
+  std::optional<std::int32_t> backend_pid() const;
 
  private:
   struct job {
@@ -78,6 +90,9 @@ class pin_watch {
   void poll();
   void polled_pins(std::optional<transition::sql_result> result);
   void polled_row(std::optional<transition::sql_result> result);
+  void polled_fleet(std::optional<transition::sql_result> result);
+  void polled();
+  void look_for_history();
   void fail_waiting(const std::string& why);
   std::chrono::milliseconds interval() const;
 
@@ -87,9 +102,12 @@ class pin_watch {
   std::deque<job> jobs_;
   std::vector<pins_handler> waiting_; ///< for the next reading
   std::function<void(const transition::pin_snapshot&)> observer_;
+  std::function<void(std::vector<transition::transition_record>)> history_told_;
+  std::optional<std::string> history_version_; ///< of the control row when the history was read last
   reading reading_;
   std::string connection_error_ = "not connected yet";
   std::optional<std::chrono::steady_clock::time_point> last_poll_;
+  std::optional<std::chrono::steady_clock::time_point> last_fleet_poll_;
   pace pace_ = pace::idle;
   bool polling_ = false;
   bool started_ = false;

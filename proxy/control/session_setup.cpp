@@ -34,7 +34,7 @@ std::string setup_text() {
          "JOIN pg_catalog.pg_settings s ON s.name OPERATOR(pg_catalog.=) v.name; "
          "SELECT pg_catalog.pg_backend_pid(), pg_catalog.current_setting('server_version_num'), "
          "pg_catalog.current_database(), (SELECT s.reset_val FROM pg_catalog.pg_settings s "
-         "WHERE s.name OPERATOR(pg_catalog.=) 'deadlock_timeout')";
+         "WHERE s.name OPERATOR(pg_catalog.=) 'deadlock_timeout'), session_user";
 }
 
 std::string deadlock_timeout_text(int server_version) {
@@ -46,7 +46,7 @@ std::string deadlock_timeout_text(int server_version) {
 
 boost::system::result<session_facts, setup_error> read_facts(const transition::sql_result& result,
                                                              const std::string& expected_database) {
-  if (result.sets.size() != 2 || result.sets[1].rows.size() != 1 || result.sets[1].rows[0].size() != 4) {
+  if (result.sets.size() != 2 || result.sets[1].rows.size() != 1 || result.sets[1].rows[0].size() != 5) {
     return setup_error{"the server's answer to the session's set-up was not understood"};
   }
   const auto& row = result.sets[1].rows[0];
@@ -55,6 +55,7 @@ boost::system::result<session_facts, setup_error> read_facts(const transition::s
   facts.server_version = number<int>(row[1], 0);
   facts.database = row[2].value_or("");
   facts.deadlock_timeout = std::chrono::milliseconds(number<std::int64_t>(row[3], 1000));
+  facts.user = row[4].value_or("");
   if (facts.server_version < oldest_server_version) {
     return setup_error{"the server is older than PostgreSQL 14, which is the oldest that can be gated"};
   }

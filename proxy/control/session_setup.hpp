@@ -16,6 +16,7 @@ struct session_facts {
   std::int32_t backend_pid = 0;
   int server_version = 0; ///< as server_version_num, 150004 for 15.4
   std::string database;
+  std::string user;                                 ///< the control role
   std::chrono::milliseconds deadlock_timeout{1000}; ///< what other sessions of the server have
   bool deadlock_timeout_shortened = false;          ///< this session looks for deadlocks early (F30)
 };

@@ -1,6 +1,7 @@
 #include "proxy/control/transition_driver.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <boost/uuid/random_generator.hpp>
@@ -18,12 +19,18 @@ using transition::transition_state;
 constexpr std::size_t most_history = 200;
 
 std::string log_line(const transition_record& record) {
-  std::string line = "transition " + record.id + " " + record.from.value_or("?") + " -> " + record.to + ": " +
+  std::string line = (record.request.rehearse ? "rehearsal " : "transition ") + record.id + " " +
+                     record.from.value_or("?") + " -> " + record.to + ": " +
                      std::string(to_string(record.state));
   if (record.reason) line += " (" + std::string(to_string(*record.reason)) + ")";
   if (!record.message.empty()) line += ", " + record.message;
   if (record.error) line += ": " + record.error->message + " (" + record.error->sqlstate + ")";
   return line;
+}
+
+void refuse_while_stopping(const transition_driver::admission_handler& handler) {
+  handler({transition::admission::kind::unavailable, {}, "the sidecar is shutting down", std::nullopt},
+          std::nullopt);
 }
 
 } // namespace
@@ -38,9 +45,24 @@ transition_driver::transition_driver(boost::asio::io_context& io, control_connec
     if (engine_) feed(transition::event::connection_lost{error});
   };
   connection_ = std::make_shared<control_connection>(io, std::move(options), std::move(hooks));
+  watch_.on_history([this](std::vector<transition_record> entries) { merge(std::move(entries)); });
   watch_.on_observation([this](const transition::pin_snapshot& pins) {
     if (engine_) feed(transition::event::pins_observed{pins});
   });
+}
+
+/// Entries of the audit table: changes by others, and our own from before a restart.
+void transition_driver::merge(std::vector<transition_record> entries) {
+  for (transition_record& entry : entries) {
+    const bool known = std::any_of(history_.begin(), history_.end(),
+                                   [&](const transition_record& old) { return old.id == entry.id; });
+    if (!known && (!engine_ || engine_->id() != entry.id)) history_.push_back(std::move(entry));
+  }
+  std::stable_sort(history_.begin(), history_.end(),
+                   [](const transition_record& left, const transition_record& right) {
+                     return left.state_since > right.state_since;
+                   });
+  if (history_.size() > most_history) history_.resize(most_history);
 }
 
 transition_driver::~transition_driver() { connection_->stop(); }
@@ -49,7 +71,9 @@ void transition_driver::start() { connection_->start(); }
 
 void transition_driver::stop(std::function<void()> done) {
   stopped_ = std::move(done);
-  pending_.clear();
+  stopping_ = true;
+  for (const auto& asked : std::exchange(pending_, {}))
+    refuse_while_stopping(asked.handler);
   if (engine_ && engine_->cancellable())
     feed(transition::event::cancel_asked{"the sidecar is shutting down"});
   if (stopped_ && (!engine_ || is_unknown())) finish();
@@ -66,17 +90,46 @@ transition::moment transition_driver::now() {
 
 void transition_driver::request(std::shared_ptr<const config::settings> settings,
                                 transition::transition_request request, admission_handler handler) {
+  if (stopping_) {
+    refuse_while_stopping(handler);
+    return;
+  }
   pending_.push_back({std::move(settings), std::move(request), std::move(handler)});
   run_next();
 }
 
+/// A request that carries the id of one accepted before: what became of that one, whatever this one is.
+bool transition_driver::answer_from_history(const pending_request& asked) const {
+  const auto& wanted = asked.request;
+  if (!wanted.request_id) return false;
+  for (const transition_record& known : list()) {
+    if (known.request.request_id != wanted.request_id) continue;
+    using kind = enum transition::admission::kind;
+    const auto& first = known.request;
+    const bool same = first.to == wanted.to && first.from == wanted.from &&
+                      first.expect_version == wanted.expect_version && first.rehearse == wanted.rehearse;
+    if (same) {
+      asked.handler({kind::repeated, known.id, {}, std::nullopt}, known);
+    } else {
+      asked.handler({kind::request_id_reused, known.id,
+                     "this request_id belongs to another request, for " + first.to, std::nullopt},
+                    std::nullopt);
+    }
+    return true;
+  }
+  return false;
+}
+
 void transition_driver::run_next() {
-  while (!pending_.empty() && engine_ && engine_->admitted()) {
-    const auto next = std::move(pending_.front());
+  while (!pending_.empty() && (!engine_ || engine_->admitted())) {
+    const bool known = answer_from_history(pending_.front());
+    if (!known && !engine_) break;
+    if (!known) {
+      pending_.front().handler(
+          {transition::admission::kind::conflict, engine_->id(), "another transition runs", std::nullopt},
+          std::nullopt);
+    }
     pending_.pop_front();
-    next.handler(
-        {transition::admission::kind::conflict, engine_->id(), "another transition runs", std::nullopt},
-        std::nullopt);
   }
   if (pending_.empty() || engine_ || feeding_) return;
   auto next = std::move(pending_.front());
@@ -136,6 +189,8 @@ void transition_driver::carry_out(transition::transition_action& wanted) {
     });
   } else if (std::holds_alternative<transition::action::cancel_statement>(wanted)) {
     cancel_statement();
+  } else if (const auto* idle = std::get_if<evict_idle>(&wanted)) {
+    evict(*idle);
   } else if (const auto* drop = std::get_if<drop_connection>(&wanted)) {
     connection_->drop(drop->why);
   } else if (std::holds_alternative<need_connection>(wanted)) {
@@ -163,6 +218,17 @@ void transition_driver::cancel_statement() {
   });
 }
 
+void transition_driver::evict(const transition::action::evict_idle& wanted) {
+  auto answered = [this, id = engine_->id(), holder = wanted.holder](const std::string& outcome) {
+    observe::log(config::log_level::warn,
+                 "transition " + id + " evicts pid " + std::to_string(holder.pid.value_or(0)) + " (" +
+                     holder.application.value_or("") + ", " + holder.user.value_or("") + ", " +
+                     holder.state.value_or("") + "), which holds the gate: " + outcome);
+    if (engine_ && engine_->id() == id) feed(transition::event::evicted{holder, outcome});
+  };
+  watch_.evict(wanted.text, std::move(answered));
+}
+
 void transition_driver::arm(transition::time_point at) {
   // A timer that is replaced in the moment it fires calls back all the same.
   timer_.expires_at(at);
@@ -176,6 +242,12 @@ void transition_driver::arm(transition::time_point at) {
 void transition_driver::admit(const transition::admission& answer) {
   const bool with_record = answer.kind == transition::admission::kind::accepted ||
                            answer.kind == transition::admission::kind::already_there;
+  if (answer.kind == transition::admission::kind::accepted) {
+    const auto& asked = engine_->record(std::chrono::steady_clock::now()).request;
+    observe::log(config::log_level::info, "transition " + engine_->id() + " to " + asked.to +
+                                              " accepted, asked for by " + asked.requested_by +
+                                              (asked.reason ? ", because: " + *asked.reason : std::string()));
+  }
   const auto handler = std::exchange(admission_handler_, nullptr);
   handler(answer,
           with_record ? std::optional(engine_->record(std::chrono::steady_clock::now())) : std::nullopt);
@@ -190,7 +262,9 @@ void transition_driver::publish() {
     const bool bad = record.state == transition_state::aborted || record.state == transition_state::unknown;
     observe::log(bad ? config::log_level::warn : config::log_level::info, log_line(record));
   }
-  if (record.is_final() && (history_.empty() || history_.front().id != record.id)) {
+  const bool known = std::any_of(history_.begin(), history_.end(),
+                                 [&](const transition_record& old) { return old.id == record.id; });
+  if (record.is_final() && !known) {
     history_.push_front(record);
     if (history_.size() > most_history) history_.pop_back();
   }
@@ -225,10 +299,10 @@ std::optional<transition_record> transition_driver::get(const std::string& id) c
 std::vector<transition_record> transition_driver::list() const {
   std::vector<transition_record> out;
   // Between the commit and the end of its session the newest is in both places.
-  if (auto running = current(); running && (history_.empty() || history_.front().id != running->id)) {
-    out.push_back(std::move(*running));
-  }
-  out.insert(out.end(), history_.begin(), history_.end());
+  const auto running = current();
+  if (running) out.push_back(*running);
+  std::copy_if(history_.begin(), history_.end(), std::back_inserter(out),
+               [&](const transition_record& old) { return !running || old.id != running->id; });
   return out;
 }
 

@@ -62,10 +62,13 @@ class transition_driver {
     admission_handler handler;
   };
 
+  void merge(std::vector<transition::transition_record> entries);
   void run_next();
   void feed(transition::transition_event what);
   void carry_out(transition::transition_action& wanted);
   void cancel_statement();
+  void evict(const transition::action::evict_idle& wanted);
+  bool answer_from_history(const pending_request& asked) const;
   void arm(transition::time_point at);
   void admit(const transition::admission& answer);
   void publish();
@@ -91,6 +94,7 @@ class transition_driver {
   std::deque<transition::transition_record> history_; ///< newest first
   observer observer_;
   std::function<void()> stopped_;
+  bool stopping_ = false;
   /// A timer that fired may call back after this object is gone.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

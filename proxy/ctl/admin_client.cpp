@@ -177,6 +177,12 @@ admin_result admin_client::get(std::string_view path) const {
   return exchange(address_, interrupted_, limits_.read).run(request);
 }
 
+admin_result admin_client::remove(std::string_view path) const {
+  request_type request = make_request(http::verb::delete_, path, address_, token_);
+  request.set(http::field::content_type, "application/json");
+  return exchange(address_, interrupted_, limits_.change).run(request);
+}
+
 admin_result admin_client::post(std::string_view path, const json::value& body) const {
   request_type request = make_request(http::verb::post, path, address_, token_);
   request.set(http::field::content_type, "application/json");

@@ -50,6 +50,9 @@ class admin_client {
   [[nodiscard]] admin_result get(std::string_view path) const;
   [[nodiscard]] admin_result post(std::string_view path, const boost::json::value& body) const;
 
+  /// DELETE; named so because `delete` is taken.
+  [[nodiscard]] admin_result remove(std::string_view path) const;
+
   const admin_address& address() const { return address_; }
 
  private:

@@ -41,7 +41,7 @@ po::options_description explain_options() {
   return options;
 }
 
-po::options_description flip_options() {
+po::options_description plan_options() {
   po::options_description options("Options of the command");
   options.add_options()("from", po::value<std::string>()->value_name("MODE"),
                         "refuse unless this mode is in force now")(
@@ -49,9 +49,34 @@ po::options_description flip_options() {
       "refuse unless the control row still has this version (see status)")(
       "queue-budget", po::value<std::string>()->value_name("D"),
       "how long one attempt may make writers wait, 10ms to 60s")(
-      "deadline", po::value<std::string>()->value_name("D"), "for the whole request, 100ms to 10m")(
-      "reason", po::value<std::string>()->value_name("T"),
-      "why, for the log and the history")("yes,y", "do not ask; for scripts");
+      "deadline", po::value<std::string>()->value_name("D"), "for the whole request, 100ms to 10m");
+  return options;
+}
+
+po::options_description flip_options() {
+  po::options_description options = plan_options();
+  options.add_options()("reason", po::value<std::string>()->value_name("T"),
+                        "why, for the log and the history")(
+      "request-id", po::value<std::string>()->value_name("ID"),
+      "a name for this request: sent again, it starts nothing anew")(
+      "rehearse", "do everything but the commit, then roll back; writers wait as in a real change")(
+      "yes,y", "do not ask; for scripts");
+  return options;
+}
+
+po::options_description uninstall_options() {
+  po::options_description options("Options of the command");
+  options.add_options()("dsn", po::value<std::string>()->value_name("DSN"),
+                        "libpq connection string of a role that owns the ledger's tables")(
+      "print", "show the SQL and do nothing")("yes,y", "do not ask; for scripts");
+  return options;
+}
+
+po::options_description install_options() {
+  po::options_description options = uninstall_options();
+  options.add_options()("guards",
+                        po::value<std::string>()->value_name("refuse|pin|none")->default_value("refuse", ""),
+                        "what becomes of a write without the pin: it fails, takes the pin itself, or passes");
   return options;
 }
 
@@ -62,6 +87,30 @@ std::optional<std::string> text_of(const po::variables_map& values, const char* 
 
 repetition repetition_of(const po::variables_map& values) {
   return values.count("watch") != 0 ? repetition::watch : repetition::once;
+}
+
+flip_command flip_of(const po::variables_map& values) {
+  flip_command wanted;
+  wanted.to = values["MODE"].as<std::string>();
+  wanted.from = text_of(values, "from");
+  wanted.expect_version = text_of(values, "expect-version");
+  wanted.queue_budget = text_of(values, "queue-budget");
+  wanted.deadline = text_of(values, "deadline");
+  wanted.reason = text_of(values, "reason");
+  wanted.request_id = text_of(values, "request-id");
+  wanted.rehearse = values.count("rehearse") != 0;
+  wanted.confirm = values.count("yes") != 0 ? confirmation::given : confirmation::ask;
+  return wanted;
+}
+
+install_command install_of(const po::variables_map& values, enum install_command::direction direction) {
+  install_command wanted;
+  wanted.direction = direction;
+  wanted.guards = text_of(values, "guards").value_or("none");
+  wanted.print = values.count("print") != 0;
+  wanted.dsn = text_of(values, "dsn");
+  wanted.confirmed = values.count("yes") != 0;
+  return wanted;
 }
 
 /// One command: its name, its own options, what stands behind its name, and how its values are read.
@@ -75,15 +124,25 @@ struct command_syntax {
 const command_syntax commands[] = {
     {"status", watch_options, nullptr,
      [](const po::variables_map& values) -> command { return status_command{repetition_of(values)}; }},
+    {"plan", plan_options, "MODE",
+     [](const po::variables_map& values) -> command { return plan_command{flip_of(values)}; }},
     {"flip", flip_options, "MODE",
+     [](const po::variables_map& values) -> command { return flip_of(values); }},
+    {"cancel", no_options, "ID",
      [](const po::variables_map& values) -> command {
-       return flip_command{values["MODE"].as<std::string>(),
-                           text_of(values, "from"),
-                           text_of(values, "expect-version"),
-                           text_of(values, "queue-budget"),
-                           text_of(values, "deadline"),
-                           text_of(values, "reason"),
-                           values.count("yes") != 0 ? confirmation::given : confirmation::ask};
+       return cancel_command{values["ID"].as<std::string>()};
+     }},
+    {"history", no_options, nullptr, [](const po::variables_map&) -> command { return history_command{}; }},
+    {"sessions", watch_options, nullptr,
+     [](const po::variables_map& values) -> command { return sessions_command{repetition_of(values)}; }},
+    {"drain", no_options, nullptr, [](const po::variables_map&) -> command { return drain_command{}; }},
+    {"install", install_options, nullptr,
+     [](const po::variables_map& values) -> command {
+       return install_of(values, install_command::direction::in);
+     }},
+    {"uninstall", uninstall_options, nullptr,
+     [](const po::variables_map& values) -> command {
+       return install_of(values, install_command::direction::out);
      }},
     {"pins", watch_options, nullptr,
      [](const po::variables_map& values) -> command { return pins_command{repetition_of(values)}; }},
@@ -157,7 +216,8 @@ parse_command_line(const std::vector<std::string>& arguments, const environment&
                                      [&at](const command_syntax& known) { return known.name == *at; });
     if (found == std::end(commands)) {
       return usage_error{"'" + *at + "' is not a command",
-                         "the commands are status, flip, pins, catalog and explain"};
+                         "the commands are status, plan, flip, cancel, history, pins, sessions, catalog, "
+                         "explain, drain, install and uninstall"};
     }
     syntax = found;
   }

@@ -25,6 +25,14 @@ struct pins_command {
   repetition repeat = repetition::once;
 };
 
+struct sessions_command {
+  repetition repeat = repetition::once;
+};
+
+struct history_command {};
+
+struct drain_command {};
+
 struct catalog_command {};
 
 struct explain_command {
@@ -32,10 +40,25 @@ struct explain_command {
   std::optional<std::string> schema;
 };
 
+struct cancel_command {
+  std::string id;
+};
+
+/// What `install` and `uninstall` put into the database or take out of it.
+struct install_command {
+  enum class direction { in, out };
+  enum direction direction = direction::in;
+  std::string guards;             ///< `refuse`, `pin` or `none`
+  bool print = false;             ///< show the SQL, do nothing
+  std::optional<std::string> dsn; ///< of a role that may create a schema and triggers
+  bool confirmed = false;
+};
+
 /// Whether the operator is asked to type the target mode.
 enum class confirmation { ask, given };
 
-/// The texts are sent as they were typed; the sidecar checks modes, durations and ranges.
+/// A change, the rehearsal of one, or its plan: they take the same options. The texts are sent as they were
+/// typed; the sidecar checks modes, durations and ranges.
 struct flip_command {
   std::string to;
   std::optional<std::string> from;
@@ -43,10 +66,18 @@ struct flip_command {
   std::optional<std::string> queue_budget;
   std::optional<std::string> deadline;
   std::optional<std::string> reason;
+  std::optional<std::string> request_id;
+  bool rehearse = false;
   confirmation confirm = confirmation::ask;
 };
 
-using command = std::variant<status_command, pins_command, flip_command, catalog_command, explain_command>;
+struct plan_command {
+  flip_command change;
+};
+
+using command =
+    std::variant<status_command, pins_command, sessions_command, history_command, plan_command, flip_command,
+                 cancel_command, drain_command, catalog_command, explain_command, install_command>;
 
 struct invocation {
   admin_address address;

@@ -27,7 +27,8 @@ page describe(const json::value& status, const flip_command& wanted) {
   result.push_back(labelled(
       "mode now", {{text_at(status, "/ledger/mode").value_or("not known"), style::strong},
                    {"   version " + text_at(status, "/ledger/version").value_or("-"), style::faint}}));
-  result.push_back(labelled("change to", {{harmless(wanted.to), style::strong}}));
+  result.push_back(
+      labelled(wanted.rehearse ? "rehearse" : "change to", {{harmless(wanted.to), style::strong}}));
   const std::int64_t held = number_at(status, "/pins/held").value_or(0);
   std::string pins = counted(held, "pin", "pins") + " held";
   if (const auto oldest = number_at(status, "/pins/oldest_age_ms"))
@@ -98,6 +99,8 @@ json::object request_of(const flip_command& wanted, const std::optional<std::str
   put("queue_budget", wanted.queue_budget);
   put("deadline", wanted.deadline);
   put("reason", wanted.reason);
+  put("request_id", wanted.request_id);
+  if (wanted.rehearse) body["rehearse"] = true;
   return body;
 }
 
@@ -128,6 +131,28 @@ exit_code already_there(console& terminal, const admin_answer& answer, output_fo
 
 } // namespace
 
+exit_code plan(console& terminal, const admin_client& client, const flip_command& wanted,
+               output_format format) {
+  json::object body = request_of(wanted, std::nullopt);
+  body["dry_run"] = true;
+  const admin_result result = client.post("/v1/transitions", body);
+  if (const auto* error = std::get_if<client_error>(&result)) {
+    report(terminal, *error);
+    return exit_code::refused;
+  }
+  const auto& answer = std::get<admin_answer>(result);
+  if (answer.status != 200) {
+    report(terminal, answer, format);
+    return exit_code::refused;
+  }
+  if (format == output_format::json) {
+    terminal.out << json::serialize(answer.body) << '\n' << std::flush;
+  } else {
+    print(terminal, render_plan(answer.body));
+  }
+  return is_true_at(answer.body, "/plan/possible") ? exit_code::done : exit_code::refused;
+}
+
 exit_code flip(console& terminal, const admin_client& client, const flip_command& wanted,
                output_format format) {
   std::optional<std::string> seen_mode;
@@ -140,10 +165,13 @@ exit_code flip(console& terminal, const admin_client& client, const flip_command
   const admin_result result = client.post("/v1/transitions", request_of(wanted, seen_mode));
   if (const auto* error = std::get_if<client_error>(&result)) return without_answer(terminal, *error);
   const auto& answer = std::get<admin_answer>(result);
-  if (answer.status == 200) return already_there(terminal, answer, format);
+  // The mode is there already, or this request_id has been carried out before.
+  if (answer.status == 200 && text_at(answer.body, "/state") == "committed")
+    return already_there(terminal, answer, format);
   const json::value* id =
       object_at(answer.body, "") != nullptr ? answer.body.get_object().if_contains("id") : nullptr;
-  if (answer.status != 202 || id == nullptr || !id->is_string()) return refused(terminal, answer, format);
+  const bool known = answer.status == 202 || answer.status == 200;
+  if (!known || id == nullptr || !id->is_string()) return refused(terminal, answer, format);
   return watch_transition(terminal, client, answer.body, format);
 }
 

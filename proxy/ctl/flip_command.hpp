@@ -10,6 +10,10 @@
 
 namespace ledgergate::ctl {
 
+/// `plan`: what a change would find now. `refused` when something would refuse it.
+exit_code plan(console& terminal, const admin_client& client, const flip_command& wanted,
+               output_format format);
+
 exit_code flip(console& terminal, const admin_client& client, const flip_command& wanted,
                output_format format);
 

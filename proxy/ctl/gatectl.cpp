@@ -6,6 +6,8 @@
 #include "proxy/ctl/admin_client.hpp"
 #include "proxy/ctl/explain_command.hpp"
 #include "proxy/ctl/flip_command.hpp"
+#include "proxy/ctl/install_command.hpp"
+#include "proxy/ctl/operate_command.hpp"
 #include "proxy/ctl/render.hpp"
 #include "proxy/ctl/report.hpp"
 #include "proxy/ctl/show_command.hpp"
@@ -60,6 +62,18 @@ exit_code run_gatectl(const std::vector<std::string>& arguments, const environme
                         call.format);
           },
           [&](const explain_command& wanted) { return explain(terminal, client, wanted, call.format); },
+          [&](const sessions_command& wanted) {
+            return show(terminal, client, {"/v1/sessions", render_sessions, overflow::cut}, wanted.repeat,
+                        call.format);
+          },
+          [&](const history_command&) {
+            return show(terminal, client, {"/v1/transitions", render_history, overflow::cut},
+                        repetition::once, call.format);
+          },
+          [&](const plan_command& wanted) { return plan(terminal, client, wanted.change, call.format); },
+          [&](const cancel_command& wanted) { return cancel(terminal, client, wanted, call.format); },
+          [&](const drain_command&) { return drain(terminal, client, call.format); },
+          [&](const install_command& wanted) { return install(terminal, client, wanted, call.format); },
           [&](const flip_command& wanted) { return flip(terminal, client, wanted, call.format); }},
       call.what);
 }

@@ -26,6 +26,57 @@ constexpr std::string_view flip_help =
     "  gatectl flip ledger --token-file /run/secrets/admin-token\n"
     "  gatectl flip shadow --from ledger --deadline 1m --reason 'incident 12' --yes\n";
 
+constexpr std::string_view plan_help =
+    "gatectl plan MODE [options]\n"
+    "\n"
+    "Shows what a change to MODE would find now, without taking or touching anything: the mode and version "
+    "in "
+    "force,\n"
+    "who holds the gate, what would refuse the change, and how long writers would wait. Exit code 2 when\n"
+    "something would refuse it. gatectl flip MODE --rehearse goes further: everything but the commit.\n";
+
+constexpr std::string_view cancel_help =
+    "gatectl cancel ID\n"
+    "\n"
+    "Cancels a transition while it waits; writers go on at once. One that holds the gate ends by itself.\n";
+
+constexpr std::string_view history_help =
+    "gatectl history\n"
+    "\n"
+    "Lists the transitions that this sidecar knows, newest first. With the audit table (gatectl install) "
+    "these "
+    "are\n"
+    "all changes of the fleet; without it those of this sidecar since it was started.\n";
+
+constexpr std::string_view sessions_help =
+    "gatectl sessions [-w]\n"
+    "\n"
+    "Lists the clients of this sidecar: who, in which state, pinned or "
+    "not.\n";
+
+constexpr std::string_view drain_help =
+    "gatectl drain\n"
+    "\n"
+    "Ends clients as they become idle and takes no new ones. The sidecar stays and still carries out "
+    "transitions;\n"
+    "SIGTERM ends it.\n";
+
+constexpr std::string_view install_help =
+    "gatectl install [--print] [--dsn DSN] [--guards refuse|pin|none]\n"
+    "gatectl uninstall [--print] [--dsn DSN]\n"
+    "\n"
+    "Puts the schema ledgergate into the ledger's database: the audit table, in which every change of the "
+    "mode\n"
+    "through a sidecar is recorded in its own transaction, and guard triggers on the configured tables, "
+    "which\n"
+    "make a write without the pin fail with SQLSTATE LG001 (refuse) or take the pin themselves (pin).\n"
+    "uninstall takes out all of it, the history included. Both may be repeated. The SQL is shown before it "
+    "is\n"
+    "run. The DSN needs a role that owns the tables; the control role gets no more than it uses.\n"
+    "\n"
+    "  gatectl install --print | psql -X -v ON_ERROR_STOP=1 horde\n"
+    "  gatectl install --dsn 'host=db.internal dbname=horde user=postgres'\n";
+
 constexpr std::string_view status_help = "gatectl status [-w]\n"
                                          "\n"
                                          "Shows the mode in force and its version, the pins, the transition "
@@ -54,12 +105,23 @@ constexpr std::string_view explain_help = "gatectl explain SQL\n"
                                           "  gatectl explain 'delete from accounts where id = 1'\n"
                                           "  gatectl explain - < migration.sql\n";
 
+struct command_help {
+  std::string_view name;
+  std::string_view text;
+};
+
+constexpr command_help command_helps[] = {
+    {"status", status_help},     {"plan", plan_help},       {"flip", flip_help},
+    {"cancel", cancel_help},     {"history", history_help}, {"pins", pins_help},
+    {"sessions", sessions_help}, {"catalog", catalog_help}, {"explain", explain_help},
+    {"drain", drain_help},       {"install", install_help}, {"uninstall", install_help},
+};
+
 std::string_view description_of(std::string_view command) {
-  if (command == "flip") return flip_help;
-  if (command == "status") return status_help;
-  if (command == "catalog") return catalog_help;
-  if (command == "explain") return explain_help;
-  return pins_help;
+  for (const command_help& known : command_helps) {
+    if (known.name == command) return known.text;
+  }
+  return {};
 }
 
 } // namespace
@@ -74,10 +136,16 @@ std::string help_text(const boost::program_options::options_description& globals
           "\n"
           "Commands (gatectl COMMAND --help says more):\n"
           "  status [-w]   the mode in force, pins, transitions, health\n"
+          "  plan MODE     what a change would find now, and what would refuse it\n"
           "  flip MODE     change the mode and watch it happen\n"
+          "  cancel ID     cancel a transition while it waits\n"
+          "  history       the transitions that have been, newest first\n"
           "  pins [-w]     who holds the gate and who waits for it\n"
+          "  sessions [-w] the clients of this sidecar\n"
           "  catalog       what is gated and why\n"
           "  explain SQL   whether a text touches, through what, and how it is pinned\n"
+          "  drain         end clients as they become idle, take no new ones\n"
+          "  install       audit table and guard triggers; uninstall takes them out\n"
           "\n"
        << globals << '\n'
        << exit_codes;

@@ -28,6 +28,15 @@ page render_progress(const boost::json::value& transition);
 /// The same on one line, for a pipe or a log.
 std::string progress_line(const boost::json::value& transition);
 
+/// The answer to a dry run: checks, green and red, and the pause that writers would see.
+page render_plan(const boost::json::value& plan);
+
+/// GET /v1/transitions, newest first, one line each.
+page render_history(const boost::json::value& history);
+
+/// GET /v1/sessions.
+page render_sessions(const boost::json::value& sessions);
+
 /// How a transition ended, with what to do next when it did not go as asked.
 page render_outcome(const boost::json::value& transition);
 

@@ -79,6 +79,7 @@ std::string advice_for(const json::value& transition) {
   const std::string reason = text_or_dash(transition, "/reason");
   if (reason == "deadline")
     return "gatectl pins shows who holds the gate; flip again, with a longer --deadline if need be";
+  if (reason == "cancelled") return "it was asked to end; flip again when it suits";
   if (reason == "guard") return "the guard for this mode said no; mend what it checks, then flip again";
   if (reason == "step")
     return "everything was rolled back; mend the step in ledgergate.yaml, then flip again";
@@ -158,6 +159,14 @@ page render_outcome(const json::value& transition) {
                                             {" (was " + text_or_dash(transition, "/from") +
                                              (version ? "), version " + *version : ")")}}));
     result.push_back(labelled("cost", {{cost_text(transition)}}));
+    return result;
+  }
+  if (text_at(transition, "/result/outcome") == "rehearsed") {
+    result.push_back(labelled("rehearsed", {{"everything but the commit went well", style::good},
+                                            {"; the mode is still " + text_or_dash(transition, "/from")}}));
+    result.push_back(labelled("cost", {{cost_text(transition)}}));
+    append(result, labelled_sentence("next", "gatectl flip " + text_or_dash(transition, "/to") +
+                                                 " does the same for good"));
     return result;
   }
   if (state == "aborted") {

@@ -17,6 +17,10 @@ std::string hint_of(const admin_answer& answer, std::string_view code) {
   if (code == "precondition_failed") return "gatectl status shows what is in force now; decide again";
   if (code == "transition_running")
     return "one at a time: gatectl status -w shows it; flip again when it has ended";
+  if (code == "too_late_to_cancel") return "gatectl status -w shows how it ends";
+  if (code == "already_ended") return "gatectl history says how";
+  if (code == "no_such_transition") return "gatectl history lists those this sidecar knows";
+  if (code == "unknown_mode") return "the modes stand under 'modes' in the sidecar's ledgergate.yaml";
   if (code == "database_unavailable") return "nothing was touched; gatectl status says how the sidecar is";
   return text_at(answer.body, "/error/hint").value_or("");
 }

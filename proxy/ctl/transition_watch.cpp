@@ -45,7 +45,10 @@ class watch {
   /// Empty while it goes on.
   std::optional<exit_code> judge() {
     if (state() == "committed") return finish(exit_code::done);
-    if (state() == "aborted") return finish(exit_code::aborted);
+    if (state() == "aborted") {
+      const bool rehearsed = text_at(transition_, "/result/outcome") == "rehearsed";
+      return finish(rehearsed ? exit_code::done : exit_code::aborted);
+    }
     if (state() != "unknown") {
       unknown_since_.reset();
       return std::nullopt;
@@ -117,7 +120,7 @@ class watch {
     if (screen_) screen_->show(render_progress(transition_));
     leave_screen();
     report(terminal_, "stopped watching; the transition " + id_ + " goes on",
-           "gatectl status -w shows it, and how it ended");
+           "gatectl status -w shows it, and how it ended; gatectl cancel " + id_ + " ends it while it waits");
     return exit_code::unknown;
   }
 

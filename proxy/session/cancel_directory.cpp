@@ -1,22 +1,37 @@
 #include "proxy/session/cancel_directory.hpp"
 
+#include "protocol/reader.hpp"
+
 namespace ledgergate::session {
 
-void cancel_directory::add(const std::string& key, const net::socket_address& server) {
+std::int32_t backend_pid_of(std::string_view key) {
+  return static_cast<std::int32_t>(protocol::reader(key).int32());
+}
+
+void cancel_directory::add(const std::string& key, const net::socket_address& server,
+                           const std::string& client) {
   const std::lock_guard lock(mutex_);
-  servers_.insert_or_assign(key, server);
+  entries_.insert_or_assign(key, entry{server, client});
 }
 
 void cancel_directory::remove(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  servers_.erase(key);
+  entries_.erase(key);
 }
 
 std::optional<net::socket_address> cancel_directory::find(const std::string& key) const {
   const std::lock_guard lock(mutex_);
-  const auto found = servers_.find(key);
-  if (found == servers_.end()) return std::nullopt;
-  return found->second;
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return std::nullopt;
+  return found->second.server;
+}
+
+std::map<std::int32_t, std::string> cancel_directory::clients_by_backend() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::int32_t, std::string> clients;
+  for (const auto& [key, known] : entries_)
+    clients.emplace(backend_pid_of(key), known.client);
+  return clients;
 }
 
 } // namespace ledgergate::session

@@ -2,26 +2,40 @@
 // meanwhile stand for other addresses, so the address that the session really has is kept. Thread-safe.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "proxy/net/socket_address.hpp"
 
 namespace ledgergate::session {
 
+/// The process id in a cancel key, 0 in one that is too short (manual, BackendKeyData: Int32, then the
+/// secret).
+std::int32_t backend_pid_of(std::string_view key);
+
 class cancel_directory {
  public:
   /// `key`: the body of BackendKeyData, process id and secret key of any length, exactly as a CancelRequest
   /// carries it.
-  void add(const std::string& key, const net::socket_address& server);
+  /// `client` is the client's own address, for whoever looks at the server's processes.
+  void add(const std::string& key, const net::socket_address& server, const std::string& client);
   void remove(const std::string& key);
   std::optional<net::socket_address> find(const std::string& key) const;
+  /// The client behind each of the server's processes that serve our sessions, by process id.
+  std::map<std::int32_t, std::string> clients_by_backend() const;
 
  private:
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, net::socket_address> servers_;
+  struct entry {
+    net::socket_address server;
+    std::string client;
+  };
+  std::unordered_map<std::string, entry> entries_;
 };
 
 } // namespace ledgergate::session

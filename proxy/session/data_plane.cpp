@@ -1,6 +1,8 @@
 #include "proxy/session/data_plane.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <mutex>
 #include <utility>
 
 namespace ledgergate::session {
@@ -42,6 +44,31 @@ void data_plane::publish(const std::shared_ptr<const gate::gate_rules>& rules) {
 void data_plane::stop() {
   for (const auto& each : workers_)
     each->stop();
+}
+
+void data_plane::list_sessions(std::function<void(std::vector<session_info>)> handler) const {
+  struct gathering {
+    std::mutex mutex;
+    std::vector<session_info> sessions;
+    std::size_t missing = 0;
+    std::function<void(std::vector<session_info>)> handler;
+  };
+  const auto all = std::make_shared<gathering>();
+  all->missing = workers_.size();
+  all->handler = std::move(handler);
+  for (const auto& each : workers_) {
+    each->list_sessions([all](std::vector<session_info> found) {
+      std::unique_lock lock(all->mutex);
+      all->sessions.insert(all->sessions.end(), std::make_move_iterator(found.begin()),
+                           std::make_move_iterator(found.end()));
+      if (--all->missing > 0) return;
+      lock.unlock();
+      std::stable_sort(
+          all->sessions.begin(), all->sessions.end(),
+          [](const session_info& left, const session_info& right) { return left.age > right.age; });
+      all->handler(std::move(all->sessions));
+    });
+  }
 }
 
 std::size_t data_plane::connections() const {

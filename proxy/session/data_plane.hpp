@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,8 @@ class data_plane {
   /// whatever is posted to it later.
   void publish(const std::shared_ptr<const gate::gate_rules>& rules);
   void stop();
+  /// All sessions, oldest first. `handler` is called once, on some worker's thread.
+  void list_sessions(std::function<void(std::vector<session_info>)> handler) const;
 
   std::size_t connections() const;
   std::size_t threads() const { return workers_.size(); }

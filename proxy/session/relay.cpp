@@ -82,6 +82,18 @@ bool relay::idle() const {
   return engine_->transaction_status() == 'I' && !engine_->replies_outstanding();
 }
 
+const char* relay::activity() const {
+  if (engine_ == nullptr) return "relayed";
+  if (engine_->client_paused()) return "waiting for the server";
+  if (engine_->replies_outstanding()) return engine_->awaits_client() ? "waiting for the client" : "active";
+  switch (engine_->transaction_status()) {
+  case 'I': return "idle";
+  case 'T': return "in transaction";
+  case 'E': return "in failed transaction";
+  default: return "starting";
+  }
+}
+
 bool relay::flush(side& to) {
   if (to.unsent.empty() || !to.socket.can_write()) return false;
   const net::io_result result = to.socket.write(to.unsent.view());
@@ -132,6 +144,7 @@ bool relay::receive(side& from) {
   }
   (is_client(from) ? tools_.counters.client_to_server_bytes : tools_.counters.server_to_client_bytes)
       .add(result.bytes);
+  from.received_bytes += result.bytes;
   if (!is_client(from)) server_spoke_ = true;
   if (joins) {
     accept_burst(from, {tools_.scratch.data(), offset + result.bytes}, result.bytes);

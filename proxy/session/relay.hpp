@@ -83,6 +83,10 @@ class relay {
   bool replies_outstanding() const { return engine_ != nullptr && engine_->replies_outstanding(); }
   bool awaits_client() const { return engine_ != nullptr && engine_->awaits_client(); }
   bool pinned() const { return engine_ != nullptr && engine_->pinned(); }
+  /// As session_info::state.
+  const char* activity() const;
+  std::uint64_t bytes_from_client() const { return client_.received_bytes; }
+  std::uint64_t bytes_from_server() const { return server_.received_bytes; }
   /// No transaction, nothing on the way in either direction. Without the engine this rests on the last bytes
   /// that the server sent being those of a ReadyForQuery.
   bool idle() const;
@@ -93,8 +97,9 @@ class relay {
     net::stream_socket& socket;
     net::byte_queue unread; ///< received from it, not yet taken by the engine
     net::byte_queue unsent; ///< for it, not yet taken by its socket
-    bool ended = false;     ///< its end was read (FIN or reset)
-    bool broken = false;    ///< reading or writing failed: nothing more goes to it
+    std::uint64_t received_bytes = 0;
+    bool ended = false;  ///< its end was read (FIN or reset)
+    bool broken = false; ///< reading or writing failed: nothing more goes to it
   };
 
   bool is_client(const side& which) const { return &which == &client_; }

@@ -63,7 +63,7 @@ void session::on_timer() {
 
 void session::on_backend_key(std::string_view key) {
   backend_key_.assign(key);
-  host_.shared().cancels.add(backend_key_, server_address_);
+  host_.shared().cancels.add(backend_key_, server_address_, client_name_);
 }
 
 void session::on_control_row(std::optional<std::uint64_t> writer) {
@@ -154,6 +154,31 @@ void session::drain_when_idle() {
 void session::end_now() {
   if (phase_ == phase::relaying && relay_.replies_outstanding()) return abandon(session_result::drained);
   if (phase_ != phase::abandoned) over(session_result::drained);
+}
+
+session_info session::info() const {
+  session_info out;
+  out.client = client_name_;
+  out.user = user_;
+  out.database = database_;
+  out.gate = kind_ == gate::session_kind::gated     ? "gated"
+             : kind_ == gate::session_kind::ungated ? "ungated"
+                                                    : "replication";
+  switch (phase_) {
+  case phase::starting:
+  case phase::resolving:
+  case phase::connecting: out.state = "starting"; break;
+  case phase::relaying: out.state = relay_.activity(); break;
+  case phase::ending:
+  case phase::abandoned:
+  case phase::over: out.state = "ending"; break;
+  }
+  out.pinned = relay_.pinned();
+  if (!backend_key_.empty()) out.backend_pid = backend_pid_of(backend_key_);
+  out.bytes_from_client = relay_.bytes_from_client();
+  out.bytes_from_server = relay_.bytes_from_server();
+  out.age = std::chrono::duration_cast<std::chrono::milliseconds>(net::event_loop::clock::now() - began_);
+  return out;
 }
 
 std::string session::describe() const {

@@ -14,6 +14,7 @@
 #include "proxy/net/stream_socket.hpp"
 #include "proxy/session/relay.hpp"
 #include "proxy/session/session_host.hpp"
+#include "proxy/session/session_info.hpp"
 #include "proxy/session/session_registry.hpp"
 #include "proxy/session/startup_dialogue.hpp"
 #include "proxy/session/upstream_connector.hpp"
@@ -41,6 +42,8 @@ class session final : public net::event_loop::disposable,
   void on_catalog(bool current);
   /// The rules have changed.
   void use_rules(std::shared_ptr<const gate::gate_rules> rules);
+
+  session_info info() const;
 
   /// Shutdown: an idle session is told so and ended, a busy one once it is idle.
   void begin_drain();

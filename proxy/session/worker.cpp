@@ -104,6 +104,16 @@ void worker::publish(std::shared_ptr<const gate::gate_rules> rules) {
   });
 }
 
+void worker::list_sessions(std::function<void(std::vector<session_info>)> handler) {
+  loop_.post([this, handler = std::move(handler)] {
+    std::vector<session_info> all;
+    all.reserve(sessions_.size());
+    for (const auto& [id, each] : sessions_)
+      all.push_back(each->info());
+    handler(std::move(all));
+  });
+}
+
 void worker::drain() {
   loop_.post([this] {
     draining_ = true;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include "proxy/net/event_loop.hpp"
 #include "proxy/session/cancel_queue.hpp"
 #include "proxy/session/session_host.hpp"
+#include "proxy/session/session_info.hpp"
 
 namespace ledgergate::session {
 
@@ -34,6 +36,8 @@ class worker final : private session_host {
   void end_sessions();
   /// Rules for the sessions that are there and for those that come.
   void publish(std::shared_ptr<const gate::gate_rules> rules);
+  /// `handler` is called once, on the worker's thread.
+  void list_sessions(std::function<void(std::vector<session_info>)> handler);
   /// Connections that are still held, those that are just ending included.
   std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
 

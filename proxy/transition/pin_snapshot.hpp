@@ -37,11 +37,19 @@ struct gate_lock {
   std::optional<elapsed> wait;            ///< waiters only: since when this request waits
   std::optional<std::string>
       query; ///< whole inside the transition; what leaves proxy/control is as `log.statements` allows
-  bool waits_for_applier = false; ///< holds the gate and waits for the applier key (F8)
+  std::optional<std::string> sidecar;    ///< the sidecar it is reached through, where that is known
+  std::optional<std::string> client;     ///< the client behind that sidecar, when it is this one
+  bool waits_for_applier = false;        ///< holds the gate and waits for the applier key (F8)
+  std::optional<std::string> wait_event; ///< pg_stat_activity.wait_event, for example `SyncRep` (F25)
+  /// Its state is active, but it waits for its client's next message: a batch that was never Synced. A COPY
+  /// does not count.
+  bool waits_for_client = false;
 
   /// How long this one has most likely held the gate: its transaction's age, or for a session-level hold
   /// outside a transaction the time since its state changed.
   std::optional<elapsed> age() const { return transaction_age ? transaction_age : state_age; }
+  /// Whether nothing runs in it, so that it holds the gate until its client says something.
+  bool is_idle() const { return waits_for_client || (state && state->starts_with("idle")); }
 };
 
 /// One reading. `holders` and `waiters` are in the server's order of age, oldest first.

@@ -1,51 +1,14 @@
 #include "proxy/transition/rows.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <string_view>
 #include <utility>
+
+#include "proxy/transition/columns.hpp"
 
 namespace ledgergate::transition {
 
 namespace {
-
-sql_value column(const sql_row& row, std::size_t index) {
-  return index < row.size() ? row[index] : std::nullopt;
-}
-
-template <typename Number>
-std::optional<Number> number(const sql_value& value) {
-  if (!value) return std::nullopt;
-  Number out{};
-  const char* end = value->data() + value->size();
-  const auto [last, ec] = std::from_chars(value->data(), end, out);
-  if (ec != std::errc() || last != end) return std::nullopt;
-  return out;
-}
-
-/// Seconds with a fraction, as extract(epoch ..) writes them.
-std::optional<elapsed> seconds(const sql_value& value) {
-  const auto parsed = number<double>(value);
-  // A century and more is no duration or moment of ours, and must not overflow.
-  if (!parsed || !(std::abs(*parsed) < 1e11)) return std::nullopt;
-  return elapsed(std::llround(*parsed * 1e6));
-}
-
-/// Clocks of backends may disagree by a hair; an age is never negative.
-std::optional<elapsed> age(const sql_value& value) {
-  auto parsed = seconds(value);
-  if (parsed) parsed = std::max(*parsed, elapsed(0));
-  return parsed;
-}
-
-std::optional<wall_time> moment_of(const sql_value& value) {
-  const auto parsed = seconds(value);
-  if (!parsed) return std::nullopt;
-  return wall_time(std::chrono::duration_cast<wall_time::duration>(*parsed));
-}
-
-std::size_t count_of(const sql_value& value) { return number<std::size_t>(value).value_or(0); }
 
 /// How many standbys must confirm: manual, section 20.6.2. `2 (a, b)`, `FIRST 2 (a, b)`, `ANY 2 (a, b)`; a
 /// bare list: one.
@@ -99,6 +62,8 @@ pin_snapshot read_pins(const result_set& set, wall_time observed_at) {
     lock.state_age = age(column(row, 11));
     lock.query = column(row, 13);
     lock.waits_for_applier = column(row, 14) == "t";
+    lock.wait_event = column(row, 15);
+    lock.waits_for_client = column(row, 16) == "t";
     if (column(row, 1) == "t") {
       out.holders.push_back(std::move(lock));
     } else {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "proxy/transition/history.hpp"
+#include "proxy/transition/lock_text.hpp"
 #include "proxy/transition/sql_text.hpp"
 
 namespace ledgergate::transition {
@@ -9,9 +11,6 @@ namespace ledgergate::transition {
 namespace {
 
 using std::chrono::milliseconds;
-
-/// First int4 of the slot's two-key advisory lock ("LGAT"): keeps it apart from any key of the application.
-constexpr std::uint32_t slot_namespace = 0x4C474154;
 
 constexpr std::string_view mark_start = "/* ledgergate transition ";
 constexpr std::string_view mark_end = " */ ";
@@ -24,45 +23,33 @@ constexpr milliseconds timeout_slack{5000};
 /// While the gate is held or wanted, a sidecar that went silent loses its session after this long.
 constexpr milliseconds idle_limit{1000};
 
+constexpr std::string_view read_standbys =
+    "SELECT pg_catalog.current_setting('synchronous_standby_names'), "
+    "pg_catalog.current_setting('synchronous_commit'), "
+    "pg_catalog.count(*) FILTER (WHERE r.sync_state OPERATOR(pg_catalog.=) "
+    "ANY ('{sync,quorum}'::pg_catalog.text[])), "
+    "pg_catalog.count(*) FILTER (WHERE r.sync_state IS NULL) FROM pg_catalog.pg_stat_replication r";
+
+/// The sessions of this database that are clients' or, the other way round, sidecars' own.
+std::string sessions(std::string_view columns, std::string_view name_condition) {
+  return "SELECT " + std::string(columns) +
+         " FROM pg_catalog.pg_stat_activity a WHERE a.backend_type OPERATOR(pg_catalog.=) 'client backend' "
+         "AND a.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() AND a.application_name " +
+         std::string(name_condition) + " 'ledgergate/%@%' ORDER BY a.backend_start LIMIT 10000";
+}
+
 std::string set_local(std::string_view name, milliseconds value) {
   // Zero would mean no limit at all.
   auto count = value.count() < 1 ? 1 : value.count();
   return "SET LOCAL " + std::string(name) + " = " + std::to_string(count) + "; ";
 }
 
-std::uint32_t high_half(std::int64_t key) {
-  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(key) >> 32);
-}
-std::uint32_t low_half(std::int64_t key) { return static_cast<std::uint32_t>(key); }
-
-/// Manual, section 54.12 (pg_locks): a bigint key shows its high half as classid, its low half as objid,
-/// objsubid 1.
-std::string key_condition(std::string_view alias, std::uint32_t classid, std::uint32_t objid, int objsubid) {
-  const std::string column = std::string(alias) + ".";
-  return column + "classid OPERATOR(pg_catalog.=) " + std::to_string(classid) + "::pg_catalog.oid AND " +
-         column + "objid OPERATOR(pg_catalog.=) " + std::to_string(objid) + "::pg_catalog.oid AND " + column +
-         "objsubid OPERATOR(pg_catalog.=) " + std::to_string(objsubid) + "::pg_catalog.int2";
-}
-
-std::string key_condition(std::string_view alias, std::int64_t key) {
-  return key_condition(alias, high_half(key), low_half(key), 1);
-}
-
-/// The advisory locks of this database (F19), and what ties a prepared transaction's locks to its gid: it has
-/// no backend, but its own transactionid lock under the same virtual transaction. Read once: reading pg_locks
-/// takes every partition of the lock table.
-constexpr std::string_view with_locks =
-    "WITH locks AS MATERIALIZED (SELECT k.pid, k.classid, k.objid, k.objsubid, k.mode, k.granted, "
-    "k.waitstart, "
-    "k.virtualtransaction, k.transactionid FROM pg_catalog.pg_locks k "
-    "WHERE (k.locktype OPERATOR(pg_catalog.=) 'advisory' AND k.database OPERATOR(pg_catalog.=) "
-    "(SELECT d.oid FROM pg_catalog.pg_database d "
-    "WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database())) "
-    "OR (k.locktype OPERATOR(pg_catalog.=) 'transactionid' AND k.pid IS NULL)) ";
-
-std::string seconds_since(std::string_view moment) {
-  return "extract(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) " + std::string(moment) +
-         ")";
+/// An open batch that waits for its client's next message shows as active. So does a COPY from a slow
+/// client, which is no idler: it is told by its progress view (manual, section 28.4.3).
+std::string waits_for_client(std::string_view pid) {
+  return "(a.state OPERATOR(pg_catalog.=) 'active' AND a.wait_event OPERATOR(pg_catalog.=) 'ClientRead' AND "
+         "NOT EXISTS (SELECT FROM pg_catalog.pg_stat_progress_copy c WHERE c.pid OPERATOR(pg_catalog.=) " +
+         std::string(pid) + "))";
 }
 
 } // namespace
@@ -70,9 +57,8 @@ std::string seconds_since(std::string_view moment) {
 statements::statements(std::shared_ptr<const config::settings> settings, std::string id)
     : settings_(std::move(settings)) {
   if (!id.empty()) mark_ = std::string(mark_start) + id + std::string(mark_end);
-  const auto key = settings_->gate.lock_key;
   slot_ = std::to_string(static_cast<std::int32_t>(slot_namespace)) + ", " +
-          std::to_string(static_cast<std::int32_t>(high_half(key) ^ low_half(key)));
+          std::to_string(static_cast<std::int32_t>(slot_key(settings_->gate.lock_key)));
 }
 
 std::string statements::marked(std::string text) const { return mark_ + text; }
@@ -96,7 +82,8 @@ std::string statements::read_pins() const {
          "SELECT l.mode, l.granted, l.pid, p.gid, extract(epoch FROM a.backend_start), a.usename, "
          "a.application_name, pg_catalog.host(a.client_addr), a.client_port, a.state, " +
          seconds_since("coalesce(a.xact_start, p.prepared)") + " AS age, " + seconds_since("a.state_change") +
-         ", " + seconds_since("l.waitstart") + ", a.query, " + waits_for_applier +
+         ", " + seconds_since("l.waitstart") + ", a.query, " + waits_for_applier + ", a.wait_event, " +
+         waits_for_client("l.pid") +
          " FROM locks l "
          "LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid OPERATOR(pg_catalog.=) l.pid "
          "LEFT JOIN locks x ON l.pid IS NULL AND x.pid IS NULL AND x.transactionid IS NOT NULL "
@@ -104,6 +91,54 @@ std::string statements::read_pins() const {
          "LEFT JOIN pg_catalog.pg_prepared_xacts p ON p.transaction OPERATOR(pg_catalog.=) x.transactionid "
          "WHERE " +
          key_condition("l", settings_->gate.lock_key) + " ORDER BY age DESC NULLS LAST, l.pid";
+}
+
+/// Looked at and ended in one statement, so that nothing happens to a backend that is another one by now, or
+/// busy again.
+std::string statements::evict(const gate_lock& holder, milliseconds idle_for) const {
+  const auto start = holder.backend_start.value_or(wall_time()).time_since_epoch();
+  const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(start).count();
+  std::string fraction = std::to_string(whole % 1000000);
+  fraction.insert(0, 6 - fraction.size(), '0');
+  return "SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a "
+         "WHERE a.pid OPERATOR(pg_catalog.=) " +
+         std::to_string(holder.pid.value_or(0)) +
+         " AND extract(epoch FROM a.backend_start) OPERATOR(pg_catalog.=) " +
+         std::to_string(whole / 1000000) + "." + fraction +
+         "::pg_catalog.numeric AND (a.state OPERATOR(pg_catalog.~~) 'idle%' OR " + waits_for_client("a.pid") +
+         ") AND a.state_change OPERATOR(pg_catalog.<=) (pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) "
+         "'" +
+         std::to_string(idle_for.count()) +
+         " milliseconds'::pg_catalog.interval) AND EXISTS (SELECT FROM pg_catalog.pg_locks l WHERE l.granted "
+         "AND l.locktype OPERATOR(pg_catalog.=) 'advisory' AND l.pid OPERATOR(pg_catalog.=) a.pid "
+         "AND l.database OPERATOR(pg_catalog.=) a.datid AND " +
+         key_condition("l", settings_->gate.lock_key) + ")";
+}
+
+std::string statements::read_fleet() const {
+  return sessions("a.pid, a.application_name, pg_catalog.host(a.client_addr), "
+                  "extract(epoch FROM a.backend_start)",
+                  "OPERATOR(pg_catalog.~~)");
+}
+
+std::string statements::plan() const {
+  const auto& row = settings_->control_row;
+  const auto& gate = settings_->gate;
+  const std::string applier =
+      std::string(with_locks) + "SELECT l.pid, a.application_name, " + seconds_since("a.xact_start") +
+      " FROM locks l LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid OPERATOR(pg_catalog.=) l.pid WHERE " +
+      (gate.applier_lock_key ? "l.granted AND " + key_condition("l", *gate.applier_lock_key)
+                             : std::string("false"));
+  const std::string table = quote_literal(quote_name(row.table)) + "::pg_catalog.regclass";
+  const auto may_update = [&](const std::string& column) {
+    return "pg_catalog.has_column_privilege(" + table + ", " + quote_literal(column) + ", 'UPDATE')";
+  };
+  return read_control_row() + "; " + read_pins() + "; " + std::string(read_standbys) + "; " + read_rival() +
+         "; " + applier + "; SELECT pg_catalog.pg_is_in_recovery(), " + may_update(row.mode_column) +
+         (row.changed_at_column ? " AND " + may_update(*row.changed_at_column) : std::string()) + "; " +
+         read_fleet() + "; " +
+         sessions("a.pid, a.usename, a.application_name, pg_catalog.host(a.client_addr)",
+                  "OPERATOR(pg_catalog.!~~)");
 }
 
 std::string statements::take_slot() const {
@@ -115,17 +150,16 @@ std::string statements::release_slot() const {
 }
 
 std::string statements::read_rival() const {
-  const auto key = settings_->gate.lock_key;
   return marked(std::string(with_locks) +
                 "SELECT a.application_name, a.query FROM locks l LEFT JOIN pg_catalog.pg_stat_activity a "
                 "ON a.pid OPERATOR(pg_catalog.=) l.pid WHERE l.granted AND " +
-                key_condition("l", slot_namespace, high_half(key) ^ low_half(key), 2));
+                key_condition("l", slot_namespace, slot_key(settings_->gate.lock_key)));
 }
 
 std::string statements::begin() const {
   return marked("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; " +
                 set_local("statement_timeout", short_statement) + set_local("lock_timeout", short_statement) +
-                read_control_row());
+                read_control_row() + "; " + find_audit_table());
 }
 
 std::string statements::take_applier(milliseconds lock_timeout) const {
@@ -136,13 +170,8 @@ std::string statements::take_applier(milliseconds lock_timeout) const {
 }
 
 std::string statements::look() const {
-  return marked(
-      set_local("statement_timeout", short_statement) + read_pins() +
-      "; SELECT pg_catalog.current_setting('synchronous_standby_names'), "
-      "pg_catalog.current_setting('synchronous_commit'), "
-      "pg_catalog.count(*) FILTER (WHERE r.sync_state OPERATOR(pg_catalog.=) "
-      "ANY ('{sync,quorum}'::pg_catalog.text[])), "
-      "pg_catalog.count(*) FILTER (WHERE r.sync_state IS NULL) FROM pg_catalog.pg_stat_replication r");
+  return marked(set_local("statement_timeout", short_statement) + read_pins() + "; " +
+                std::string(read_standbys));
 }
 
 std::string statements::queue(milliseconds lock_timeout) const {
@@ -183,7 +212,9 @@ std::string statements::change(std::string_view to, milliseconds rest) const {
 }
 
 std::string statements::seal(const transition_record& record, milliseconds rest) const {
-  std::string text = set_local("statement_timeout", rest) + "SET CONSTRAINTS ALL IMMEDIATE; ";
+  std::string text = set_local("statement_timeout", rest);
+  if (record.recorded) text += audit_entry(record) + "; ";
+  text += "SET CONSTRAINTS ALL IMMEDIATE; ";
   if (const auto& channel = settings_->transitions.notify) {
     const auto pair = [](std::string_view name, const std::optional<std::string>& value) {
       return quote_literal(name) + "::pg_catalog.text, " +

@@ -26,13 +26,28 @@ class statements {
   /// Rows for read_pins() (rows.hpp): everybody who holds the gate key or waits for it.
   std::string read_pins() const;
 
+  /// Ends a holder of the gate that has been idle for so long. One row, true when it was told to end; no row
+  /// when it is gone, busy, or does not hold the gate any more. Not marked: runs on the watch connection.
+  std::string evict(const gate_lock& holder, std::chrono::milliseconds idle_for) const;
+
+  /// Rows for read_control_sessions() (fleet.hpp): the control sessions of all sidecars in this database.
+  std::string read_fleet() const;
+  /// Sets for read_plan_facts() (plan.hpp): control row, pins, standbys, the slot's holder, the applier
+  /// lock's holder, what the server allows, control sessions, clients' sessions.
+  std::string plan() const;
+
   /// One row: true when this session may run the one transition of this database. Held until release_slot().
   std::string take_slot() const;
   std::string release_slot() const;
   /// Rows: application name and running text of whoever holds the slot.
   std::string read_rival() const;
 
-  /// BEGIN at READ COMMITTED, then the control row.
+  /// One row: whether the audit table is there.
+  std::string find_audit_table() const;
+  /// Rows for read_history() (history.hpp): the newest entries of the audit table.
+  std::string read_history() const;
+
+  /// BEGIN at READ COMMITTED. Set one: the control row. Set two, one row: whether the audit table is there.
   std::string begin() const;
   std::string take_applier(std::chrono::milliseconds lock_timeout) const;
   /// Set one: the pins. Set two: the state of synchronous replication.
@@ -45,10 +60,13 @@ class statements {
   std::string configured(std::string_view sql, std::chrono::milliseconds rest) const;
   /// One row: mode, version token, transaction id (xid8).
   std::string change(std::string_view to, std::chrono::milliseconds rest) const;
-  /// Deferred constraints, then NOTIFY, then no more timeout: a commit must not be cancelled (F25).
+  /// The audit table's entry when there is one, deferred constraints, then NOTIFY, then no more timeout: a
+  /// commit must not be cancelled (F25).
   std::string seal(const transition_record& record, std::chrono::milliseconds rest) const;
   std::string commit() const;
   std::string rollback() const;
+  /// The slot, then what the change cost into its entry: that may fail without harm.
+  std::string release_slot_and_complete(const transition_record& record) const;
   /// ROLLBACK, then the slot.
   std::string rollback_and_release() const;
   /// Set one: what became of the transaction. Set two: the control row.

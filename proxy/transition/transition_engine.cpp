@@ -164,8 +164,15 @@ void transition_engine::on(const event::timer_fired&) {
 void transition_engine::on(const event::pins_observed& what) {
   if (!admitted_ || book_.record().is_final()) return;
   book_.observe(what.pins, backend_pid_);
+  if (phase_ == phase::committing) notice_hanging_commit(what.pins);
   publish();
   if (phase_ == phase::queueing && running_ && !cancel_pending_ && !called_off_) call_off_if_needed();
+  if (phase_ >= phase::looking && phase_ <= phase::backing_off) evict_idle();
+}
+
+void transition_engine::on(const event::evicted& what) {
+  book_.record().evictions.push_back({what.holder, book_.wall(now_), what.outcome});
+  publish();
 }
 
 void transition_engine::on(const event::cancel_asked& what) {
@@ -250,7 +257,10 @@ void transition_engine::stop_with(outcome how) {
     run(phase::ending, slot_held_ ? statements_.rollback_and_release() : statements_.rollback(),
         short_text_limit);
   } else if (slot_held_) {
-    run(phase::ending, statements_.release_slot(), short_text_limit);
+    const auto& record = book_.record();
+    const bool complete = record.recorded && record.changed;
+    run(phase::ending, complete ? statements_.release_slot_and_complete(record) : statements_.release_slot(),
+        short_text_limit);
   } else {
     conclude();
   }
@@ -259,11 +269,13 @@ void transition_engine::stop_with(outcome how) {
 void transition_engine::conclude() {
   auto& record = book_.record();
   if (outcome_ && !record.is_final()) {
+    if (record.state == transition_state::holding) book_waiters_of_the_grant();
     book_.end_attempt(attempt_outcome::failed, outcome_->error, now_);
     record.reason = outcome_->reason;
     record.error = outcome_->error;
     enter(outcome_->state, outcome_->message);
   }
+  record.recorded = record.recorded && record.changed;
   phase_ = phase::done;
   if (refusal_) {
     out_->push_back(action::admit{*refusal_});

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/transition/idle_holders.hpp"
 #include "proxy/transition/record_book.hpp"
 #include "proxy/transition/rows.hpp"
 #include "proxy/transition/statements.hpp"
@@ -90,6 +91,7 @@ class transition_engine {
   void on(const event::timer_fired& what);
   void on(const event::pins_observed& what);
   void on(const event::cancel_asked& what);
+  void on(const event::evicted& what);
   void process(const sql_result& result);
 
   // Waiting for the gate (transition_waiting.cpp).
@@ -104,6 +106,7 @@ class transition_engine {
   void looked(const sql_result& result);
   void queue();
   void call_off_if_needed();
+  void evict_idle();
   void queue_answered(const sql_result& result);
   void give_up(std::string message);
   void back_off(std::string message);
@@ -118,6 +121,9 @@ class transition_engine {
   void change();
   void changed(const sql_result& result);
   void sealed(const sql_result& result);
+  void rehearsed();
+  void book_waiters_of_the_grant();
+  void notice_hanging_commit(const pin_snapshot& pins);
   void commit_answered(const sql_result& result);
   void ask_outcome();
   void outcome_answered(const sql_result& result);
@@ -181,6 +187,7 @@ class transition_engine {
   std::size_t back_off_count_ = 0;
   std::optional<time_point> last_look_;
   bool standby_missing_ = false; ///< at the last look
+  idle_holders idle_;
 
   time_point hold_until_;
   time_point checked_at_;

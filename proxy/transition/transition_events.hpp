@@ -23,6 +23,8 @@ struct admission {
   enum class kind {
     accepted,
     already_there,       ///< the mode is `to`: idempotent success, nothing changed
+    repeated,            ///< the same request was accepted before; `conflict_id` is its transition
+    request_id_reused,   ///< another request was accepted before under the same request_id
     conflict,            ///< another sidecar's transition runs
     precondition_failed, ///< `from`, `expect_version` or the control row itself do not fit
     unavailable,         ///< the database cannot be asked
@@ -62,12 +64,17 @@ struct pins_observed {
 struct cancel_asked {
   std::string why;
 };
+/// Answers action::evict_idle: what became of the holder, as eviction::outcome.
+struct evicted {
+  gate_lock holder;
+  std::string outcome;
+};
 
 } // namespace event
 
 using transition_event =
     std::variant<event::connected, event::connection_lost, event::sql_done, event::cancel_done,
-                 event::timer_fired, event::pins_observed, event::cancel_asked>;
+                 event::timer_fired, event::pins_observed, event::cancel_asked, event::evicted>;
 
 namespace action {
 
@@ -78,6 +85,11 @@ struct run_sql {
 /// Make the server cancel the text that runs; answer with cancel_done, or drop the connection if that is
 /// impossible.
 struct cancel_statement {};
+/// End this idle holder of the gate from the other connection; answer with evicted, some time.
+struct evict_idle {
+  gate_lock holder;
+  std::string text; ///< one row that is true when it was told to end; no row when it is gone or busy
+};
 /// Close the connection now (the server stopped answering); answer with connection_lost.
 struct drop_connection {
   std::string why;
@@ -100,7 +112,7 @@ struct finish {};
 } // namespace action
 
 using transition_action =
-    std::variant<action::run_sql, action::cancel_statement, action::drop_connection, action::need_connection,
-                 action::arm_timer, action::admit, action::publish, action::finish>;
+    std::variant<action::run_sql, action::cancel_statement, action::evict_idle, action::drop_connection,
+                 action::need_connection, action::arm_timer, action::admit, action::publish, action::finish>;
 
 } // namespace ledgergate::transition

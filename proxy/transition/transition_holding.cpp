@@ -41,6 +41,7 @@ void transition_engine::granted() {
   enter(transition_state::holding, "holds the gate");
   publish();
   next_guard_ = next_step_ = 0;
+  grant_facts_ = {};
   hold_until_ = std::min(deadline_, now_ + book_.record().hold_budget);
   if (hold_rest() < milliseconds(1)) {
     abort_by_deadline("the deadline passed when the gate was granted");
@@ -182,10 +183,39 @@ void transition_engine::changed(const sql_result& result) {
 void transition_engine::sealed(const sql_result& result) {
   if (!hold_continues(result)) return;
   if (!hold_budget_left()) return;
+  if (book_.record().request.rehearse) {
+    rehearsed();
+    return;
+  }
   // F25: not cancelled by any timeout of ours. The watchdog is off too; only a word is said when it takes
   // long.
   run(phase::committing, statements_.commit(), milliseconds(0));
   out_->push_back(action::arm_timer{now_ + commit_notice_after});
+}
+
+/// Those that waited when the gate was granted waited until now.
+void transition_engine::book_waiters_of_the_grant() {
+  if (grant_facts_.pins_waiting == 0) return;
+  book_.writer_waited(grant_facts_.longest_wait + std::chrono::duration_cast<elapsed>(now_ - checked_at_));
+}
+
+/// All went well but for the commit, which is left out: the same ROLLBACK as after a failure.
+void transition_engine::rehearsed() {
+  book_.record().rehearsed = true;
+  stop_with({transition_state::aborted, std::nullopt,
+             "rehearsed: everything but the commit went well and was rolled back; the mode is still " +
+                 book_.record().from.value_or("?"),
+             std::nullopt});
+}
+
+/// F25: while the commit waits for a standby, the session still holds the gate and shows why.
+void transition_engine::notice_hanging_commit(const pin_snapshot& pins) {
+  const auto own = std::find_if(pins.holders.begin(), pins.holders.end(),
+                                [this](const gate_lock& lock) { return lock.pid == backend_pid_; });
+  if (own == pins.holders.end() || own->wait_event != "SyncRep") return;
+  enter(transition_state::holding,
+        "the commit waits for a synchronous standby to confirm it; the gate is held "
+        "until one does");
 }
 
 void transition_engine::commit_answered(const sql_result& result) {
@@ -197,10 +227,7 @@ void transition_engine::commit_answered(const sql_result& result) {
     abort(abort_reason::step, "the server rolled the transaction back instead of committing it");
     return;
   }
-  // Those that waited when the gate was granted waited until now.
-  if (grant_facts_.pins_waiting > 0) {
-    book_.writer_waited(grant_facts_.longest_wait + std::chrono::duration_cast<elapsed>(now_ - checked_at_));
-  }
+  book_waiters_of_the_grant();
   book_.record().changed = true;
   enter(transition_state::committed, "the mode is " + book_.record().to);
   stop_with({transition_state::committed, std::nullopt, book_.record().message, std::nullopt});

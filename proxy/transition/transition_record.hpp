@@ -22,10 +22,13 @@ struct transition_request {
   std::optional<std::string> reason;         ///< free text for the log and the NOTIFY payload
   std::optional<std::chrono::milliseconds> queue_budget; ///< absent: transitions.queue_budget
   std::optional<std::chrono::milliseconds> deadline;     ///< absent: transitions.deadline
+  std::optional<std::string> request_id; ///< a repeated request with the same one starts nothing anew
+  bool rehearse = false;                 ///< everything up to the commit, then ROLLBACK
+  std::string requested_by;              ///< who asked and from where, for log and history
 };
 
-/// States, as the admin API names them. The last three are final, except that `unknown` resolves into one of the other
-/// two.
+/// States, as the admin API names them. The last three are final, except that `unknown` resolves into one of
+/// the other two.
 enum class transition_state {
   planned,         ///< accepted, nothing taken yet (also while the control connection comes back)
   waiting_applier, ///< waits for the applier lock; writers are not affected
@@ -76,6 +79,14 @@ struct attempt {
   std::optional<server_error> error; ///< what ended it, when a server error did
 };
 
+/// An idle holder of the gate that was ended so that the transition could go on.
+struct eviction {
+  gate_lock holder;
+  wall_time at{};
+  std::string
+      outcome; ///< `ended`; `gone` when it was no longer there, or no longer idle; else the server's words
+};
+
 /// What it cost, so far or in the end. `queue_wait` per attempt stands in the attempts.
 struct transition_timings {
   elapsed applier_wait{0};
@@ -99,6 +110,8 @@ struct transition_record {
   std::optional<std::string> version_before; ///< version token of the control row that it found
   std::optional<std::string> version_after;  ///< the token after its own change
   bool changed = false;                      ///< true only when it committed and the mode was another before
+  bool rehearsed =
+      false; ///< a rehearsal that got as far as the commit; its state is aborted, without a reason
 
   wall_time started_at{};
   wall_time deadline_at{};
@@ -111,6 +124,9 @@ struct transition_record {
   transition_timings timings;
   std::vector<gate_lock> blockers; ///< who holds the gate now (while it waits), oldest first
   std::size_t pins_waiting = 0;    ///< pins that wait now, at the last observation
+  std::vector<eviction> evictions;
+  std::string sidecar;   ///< which one carried it out; empty: this one
+  bool recorded = false; ///< it stands in the audit table
 
   bool is_final() const { return state == transition_state::committed || state == transition_state::aborted; }
 };

@@ -86,6 +86,8 @@ void transition_engine::began(const sql_result& result) {
                     result.error);
     return;
   }
+  const auto* audit = set_with_columns(result, 1);
+  book_.record().recorded = audit != nullptr && single_value(*audit) == "t";
   std::string message;
   switch (compare(*set, message)) {
   case comparison::already_there:
@@ -173,6 +175,7 @@ void transition_engine::looked(const sql_result& result) {
     return;
   }
   book_.observe(read_pins(*pin_set, book_.wall(now_)), backend_pid_);
+  evict_idle();
   const auto& record = book_.record();
   if (applier_is_wanted(record)) {
     // F8: that one waits for the lock we hold, and we would wait for the one it holds.
@@ -227,6 +230,16 @@ void transition_engine::call_off_if_needed() {
     return;
   }
   ask_cancel();
+}
+
+/// Ends holders that have been idle for `evict_idle_after`. What becomes of them is seen at the next look.
+void transition_engine::evict_idle() {
+  const auto& after = settings_->transitions.evict_idle_after;
+  if (!after) return;
+  for (gate_lock& lock : idle_.due(book_.record().blockers, now_, *after)) {
+    std::string text = statements_.evict(lock, *after);
+    out_->push_back(action::evict_idle{std::move(lock), std::move(text)});
+  }
 }
 
 void transition_engine::queue_answered(const sql_result& result) {

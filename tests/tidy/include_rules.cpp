@@ -37,12 +37,12 @@ const std::vector<folder_rule>& folder_rules() {
        false},
       {"proxy/admin",
        {"proxy/transition", "proxy/observe", "proxy/net", "config", "proxy/session/session_registry.hpp",
-        "proxy/catalog", "proxy/gate/explanation.hpp"},
+        "proxy/session/session_info.hpp", "proxy/catalog", "proxy/gate/explanation.hpp"},
        {"boost/asio/", "boost/beast/", "boost/json", "boost/system/", "openssl/"},
        true},
       {"proxy/ctl",
        {"proxy/net"},
-       {"boost/asio/", "boost/beast/", "boost/json", "boost/system/", "boost/program_options"},
+       {"boost/asio/", "boost/beast/", "boost/json", "boost/system/", "boost/program_options", "libpq-fe.h"},
        true},
       {"proxy/app",
        {"protocol", "config", "proxy/sql", "proxy/gate", "proxy/transition", "proxy/net", "proxy/observe",
@@ -63,7 +63,7 @@ const std::vector<file_rule>& file_rules() {
   static const std::vector<file_rule> rules = {
       {"pg_query.h", {"proxy/sql/parse.cpp"}},
       {"yaml-cpp/", {"config/document.cpp"}},
-      {"libpq-fe.h", {"config/dsn.cpp", "proxy/control/*"}},
+      {"libpq-fe.h", {"config/dsn.cpp", "proxy/control/*", "proxy/ctl/install_command.cpp"}},
       {"spdlog/", {"proxy/observe/*.cpp"}},
       // Reading an address and the length a socket's path may have; nothing is opened.
       {"arpa/inet.h", {"config/endpoint.cpp", "proxy/net/*"}},

@@ -97,7 +97,7 @@ TEST_F(Death, OfTheNetworkDuringTheCommitIsUnknownUntilTheServerTells) {
   relay.cut();
   wait_for(id, transition_state::unknown);
   EXPECT_FALSE(record(id).finished_at);
-  EXPECT_FALSE(service->cancel(id));
+  EXPECT_EQ(service->cancel(id, "me"), cancel_result::too_late);
   relay.mend();
   turn_until("the server's answer", [&] { return record(id).message == "the server is still committing"; });
   EXPECT_EQ(record(id).state, transition_state::unknown);

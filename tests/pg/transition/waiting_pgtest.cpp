@@ -176,12 +176,13 @@ TEST_F(Waiting, IsCancelledAtOnceAndWritersGoOn) {
   const auto id = begin(to("ledger"));
   wait_for_queue(id);
   behind.send(pin_key);
-  EXPECT_FALSE(service->cancel("no such id"));
-  EXPECT_TRUE(service->cancel(id));
+  EXPECT_EQ(service->cancel("no such id", "me"), cancel_result::not_found);
+  EXPECT_EQ(service->cancel(id, "me"), cancel_result::asked);
   expect_granted(behind);
   const auto done = ended(id);
   EXPECT_EQ(done.reason, abort_reason::cancelled);
-  EXPECT_FALSE(service->cancel(id));
+  EXPECT_EQ(done.message, "an operator cancelled it (me)");
+  EXPECT_EQ(service->cancel(id, "me"), cancel_result::already_ended);
   EXPECT_EQ(mode(), "shadow");
 }
 

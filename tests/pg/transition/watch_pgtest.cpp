@@ -101,9 +101,10 @@ TEST_F(Watch, ShowsStatementsAsTheLogMay) {
 
 TEST_F(Watch, IsNamedAndGuardedAgainstItsOwnDeath) {
   connect();
-  EXPECT_EQ(administrator.value("SELECT count(*) FROM pg_stat_activity WHERE application_name ~ "
-                                "'^ledgergate/[0-9.]+@.+' AND usename = 'gate_operator'"),
-            "2");
+  turn_until("the three control sessions", [&] {
+    return administrator.value("SELECT count(*) FROM pg_stat_activity WHERE application_name ~ "
+                               "'^ledgergate/[0-9.]+@.+' AND usename = 'gate_operator'") == "3";
+  });
   settings->transitions.guards["ledger"] = {
       "SELECT current_setting('client_connection_check_interval') = '500ms' "
       "AND current_setting('idle_in_transaction_session_timeout') = '1s' "

@@ -46,7 +46,7 @@ TEST(UnixAdminSocket, NamesThePeerByItsProcess) {
   });
   EXPECT_EQ(client_of(path).exchange(post_request(R"({"to":"x"})")).result_int(), 400u);
   std::string peer;
-  server.on_admin_thread([&] { peer = server.backend.started_by.at(0).second; });
+  server.on_admin_thread([&] { peer = server.backend.started_by.at(0).requested_by; });
   EXPECT_EQ(peer, "unix pid " + std::to_string(::getpid()) + " uid " + std::to_string(::getuid()));
 }
 

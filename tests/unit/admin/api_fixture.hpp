@@ -22,7 +22,8 @@ class api_fixture : public testing::Test {
  protected:
   temporary_folder folder_;
   fake_backend backend_;
-  router router_{backend_, token_file(folder_.write("token", "s3cret\n")), api_routes(backend_)};
+  transition_feeds feeds_;
+  router router_{backend_, token_file(folder_.write("token", "s3cret\n")), api_routes(backend_, feeds_)};
 
   static http_request request_for(const std::string& method, const std::string& target) {
     http_request request;

@@ -5,7 +5,7 @@
 namespace ledgergate::admin {
 namespace {
 
-using kind = start_answer::kind;
+using kind = enum start_answer::kind;
 
 class AdminApi : public api_fixture {};
 
@@ -64,7 +64,7 @@ TEST_F(AdminApi, ListsPinsOrSaysWhyItCannot) {
   http_response response = get("/v1/pins");
   EXPECT_EQ(response.result(), http_status::service_unavailable);
   EXPECT_EQ(error_code_of(response), "database_unavailable");
-  backend_.pins_now.report.emplace();
+  backend_.pins_now.snapshot.emplace();
   response = get("/v1/pins");
   EXPECT_EQ(response.result(), http_status::ok);
   EXPECT_EQ(text_at(body_of(response), "/holders"), "[]");
@@ -80,10 +80,10 @@ TEST_F(AdminApi, StartsATransitionWithTheRequestAsItWasGiven) {
   EXPECT_EQ(text_at(body, "/id"), "6f1c7f3e-1111-4222-8333-444455556666");
   EXPECT_EQ(text_at(body, "/state"), "planned");
   ASSERT_EQ(backend_.started_by.size(), 1u);
-  EXPECT_EQ(backend_.started_by[0].second, "127.0.0.1:5");
-  EXPECT_EQ(backend_.started_by[0].first.from, "shadow");
-  EXPECT_EQ(backend_.started_by[0].first.expect_version, "731");
-  EXPECT_EQ(backend_.started_by[0].first.queue_budget, std::chrono::milliseconds(200));
+  EXPECT_EQ(backend_.started_by[0].requested_by, "127.0.0.1:5");
+  EXPECT_EQ(backend_.started_by[0].from, "shadow");
+  EXPECT_EQ(backend_.started_by[0].expect_version, "731");
+  EXPECT_EQ(backend_.started_by[0].queue_budget, std::chrono::milliseconds(200));
 }
 
 TEST_F(AdminApi, SaysChangedFalseWhenTheModeIsThereAlready) {
@@ -146,6 +146,106 @@ TEST_F(AdminApi, DoesNotAskTheBackendForARequestItCannotRead) {
   EXPECT_TRUE(backend_.started_by.empty());
   ASSERT_EQ(backend_.refusals.size(), 1u);
   EXPECT_EQ(backend_.refusals[0].code, "unknown_field");
+}
+
+TEST_F(AdminApi, ShowsThePlanOfADryRunAndStartsNothing) {
+  backend_.plan_now.record = planned_record(backend_.time);
+  backend_.plan_now.plan.emplace();
+  backend_.plan_now.plan->checks = {{"mode", transition::plan_check::verdict::good, "fits"},
+                                    {"standby", transition::plan_check::verdict::bad, "missing"}};
+  backend_.plan_now.plan->longest_pause = std::chrono::milliseconds(5500);
+  const http_response response = send(post(R"({"to":"ledger","dry_run":true})"));
+  EXPECT_EQ(response.result(), http_status::ok);
+  const json::value body = body_of(response);
+  EXPECT_EQ(text_at(body, "/state"), "planned");
+  EXPECT_EQ(text_at(body, "/id"), "null");
+  EXPECT_EQ(text_at(body, "/plan/possible"), "false");
+  EXPECT_EQ(text_at(body, "/plan/checks/1/verdict"), "bad");
+  EXPECT_EQ(text_at(body, "/plan/predicted_pause/hold_ms"), "null");
+  EXPECT_EQ(text_at(body, "/plan/predicted_pause/at_most_ms"), "5500");
+  EXPECT_TRUE(backend_.started_by.empty());
+  ASSERT_EQ(backend_.planned.size(), 1u);
+  EXPECT_EQ(backend_.planned[0].to, "ledger");
+}
+
+TEST_F(AdminApi, ADryRunIsRefusedLikeTheRealThing) {
+  backend_.plan_now.unknown_mode = true;
+  backend_.plan_now.error = "no such mode";
+  EXPECT_EQ(error_code_of(send(post(R"({"to":"x","dry_run":true})"))), "unknown_mode");
+  backend_.plan_now.unknown_mode = false;
+  EXPECT_EQ(error_code_of(send(post(R"({"to":"x","dry_run":true})"))), "database_unavailable");
+}
+
+TEST_F(AdminApi, AnswersARepeatedRequestWithWhatBecameOfTheFirst) {
+  auto record = planned_record(backend_.time);
+  backend_.start_result = {kind::repeated, record, record.id, {}, {}};
+  EXPECT_EQ(send(post(R"({"to":"ledger","request_id":"a"})")).result(), http_status::accepted);
+  record.state = transition::transition_state::aborted;
+  backend_.start_result.record = record;
+  const http_response response = send(post(R"({"to":"ledger","request_id":"a"})"));
+  EXPECT_EQ(response.result(), http_status::ok);
+  EXPECT_EQ(text_at(body_of(response), "/state"), "aborted");
+  backend_.start_result = {kind::request_id_reused, {}, "abc-1", "it was for shadow", {}};
+  const http_response reused = send(post(R"({"to":"ledger","request_id":"a"})"));
+  EXPECT_EQ(reused.result(), http_status::conflict);
+  EXPECT_EQ(error_code_of(reused), "request_id_reused");
+  EXPECT_EQ(text_at(body_of(reused), "/error/id"), "abc-1");
+}
+
+TEST_F(AdminApi, SaysWhatBecameOfACancel) {
+  backend_.history = {planned_record(backend_.time)};
+  const auto cancel = [&] {
+    http_request request = post("");
+    request.method(http::verb::delete_);
+    request.target("/v1/transitions/" + backend_.history[0].id);
+    return send(request);
+  };
+  backend_.cancel_now = cancel_result::asked;
+  EXPECT_EQ(cancel().result(), http_status::accepted);
+  EXPECT_EQ(backend_.cancelled_by.back(), std::pair(backend_.history[0].id, std::string("127.0.0.1:5")));
+  backend_.cancel_now = cancel_result::too_late;
+  EXPECT_EQ(error_code_of(cancel()), "too_late_to_cancel");
+  EXPECT_EQ(cancel().result(), http_status::conflict);
+  backend_.cancel_now = cancel_result::already_ended;
+  EXPECT_EQ(error_code_of(cancel()), "already_ended");
+  backend_.cancel_now = cancel_result::not_found;
+  http_request unknown = post("");
+  unknown.method(http::verb::delete_);
+  unknown.target("/v1/transitions/no-such-id");
+  EXPECT_EQ(error_code_of(send(unknown)), "no_such_transition");
+}
+
+TEST_F(AdminApi, ListsTheSessionsOfThisSidecar) {
+  session::session_info session;
+  session.client = "10.0.0.7:50412";
+  session.user = "app";
+  session.database = "horde";
+  session.gate = "gated";
+  session.state = "in transaction";
+  session.pinned = true;
+  session.backend_pid = 4711;
+  session.bytes_from_client = 120;
+  session.age = std::chrono::milliseconds(1500);
+  backend_.sessions_now = {session, {}};
+  const json::value body = body_of(get("/v1/sessions"));
+  EXPECT_EQ(text_at(body, "/sessions/0/client"), "10.0.0.7:50412");
+  EXPECT_EQ(text_at(body, "/sessions/0/pinned"), "true");
+  EXPECT_EQ(text_at(body, "/sessions/0/backend_pid"), "4711");
+  EXPECT_EQ(text_at(body, "/sessions/0/age_ms"), "1500");
+  EXPECT_EQ(text_at(body, "/sessions/1/backend_pid"), "null");
+}
+
+TEST_F(AdminApi, DrainsWhenAskedWithTheToken) {
+  http_request request = post("{}");
+  request.target("/v1/drain");
+  const http_response response = send(request);
+  EXPECT_EQ(response.result(), http_status::accepted);
+  EXPECT_EQ(text_at(body_of(response), "/begun_now"), "true");
+  EXPECT_EQ(text_at(body_of(send(request)), "/begun_now"), "false");
+  EXPECT_EQ(backend_.drained_by[0], "127.0.0.1:5");
+  request.erase(http::field::authorization);
+  EXPECT_EQ(send(request).result(), http_status::forbidden);
+  EXPECT_EQ(backend_.drained_by.size(), 2u);
 }
 
 TEST_F(AdminApi, FindsATransitionByItsId) {

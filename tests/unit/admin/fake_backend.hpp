@@ -20,8 +20,14 @@ class fake_backend : public admin_backend {
   std::vector<transition::transition_record> history;
   std::optional<transition::transition_record> running;
 
-  std::vector<std::pair<transition::transition_request, std::string>> started_by;
+  std::vector<transition::transition_request> started_by;
+  std::vector<transition::transition_request> planned;
+  plan_answer plan_now;
+  std::vector<std::pair<std::string, std::string>> cancelled_by; ///< id and peer
+  cancel_result cancel_now = cancel_result::not_found;
   std::vector<refused_request> refusals;
+  std::vector<session::session_info> sessions_now;
+  std::vector<std::string> drained_by;
   bool hold_answers = false; ///< keep the handlers of start_transition instead of calling them
   std::vector<std::function<void(start_answer)>> held_handlers;
 
@@ -33,9 +39,18 @@ class fake_backend : public admin_backend {
   std::string config_text() const override { return "modes: [shadow, ledger]\n"; }
   status_report status() const override { return status_now; }
   void pins(std::function<void(pins_answer)> handler) override { handler(pins_now); }
-  void start_transition(transition::transition_request request, const std::string& peer,
+  void plan_transition(transition::transition_request request,
+                       std::function<void(plan_answer)> handler) override {
+    planned.push_back(std::move(request));
+    handler(plan_now);
+  }
+  cancel_result cancel_transition(const std::string& id, const std::string& peer) override {
+    cancelled_by.emplace_back(id, peer);
+    return cancel_now;
+  }
+  void start_transition(transition::transition_request request,
                         std::function<void(start_answer)> handler) override {
-    started_by.emplace_back(std::move(request), peer);
+    started_by.push_back(std::move(request));
     if (hold_answers) {
       held_handlers.push_back(std::move(handler));
     } else {
@@ -50,6 +65,17 @@ class fake_backend : public admin_backend {
   }
   std::vector<transition::transition_record> transitions() const override { return history; }
   std::optional<transition::transition_record> current_transition() const override { return running; }
+  void sessions(std::function<void(std::vector<session::session_info>)> handler) override {
+    handler(sessions_now);
+  }
+  std::optional<std::string> install_text(transition::guard_kind guards) const override {
+    return guards == transition::guard_kind::pin ? std::nullopt
+                                                 : std::optional<std::string>("BEGIN; COMMIT;");
+  }
+  bool drain(const std::string& peer) override {
+    drained_by.push_back(peer);
+    return drained_by.size() == 1;
+  }
   void refused(const refused_request& request) override { refusals.push_back(request); }
 };
 

@@ -110,12 +110,13 @@ TEST(JsonRender, EchoesTheRequestWithItsDurations) {
   record.request.reason = "week 49";
   const auto out = render_transition(record, some_time);
   EXPECT_EQ(at(out, "/request"), R"({"to":"ledger","from":null,"expect_version":null,"reason":"week 49",)"
-                                 R"("queue_budget":"250ms","deadline":"90s"})");
+                                 R"("queue_budget":"250ms","deadline":"90s",)"
+                                 R"("request_id":null,"rehearse":false,"requested_by":null})");
 }
 
 TEST(JsonRender, ShowsHoldersAndWaitersWithTheirSidecar) {
-  pins_report report;
-  report.snapshot.observed_at = some_time;
+  transition::pin_snapshot report;
+  report.observed_at = some_time;
   transition::gate_lock holder;
   holder.pid = 4711;
   holder.backend_start = some_time - 1h;
@@ -124,14 +125,14 @@ TEST(JsonRender, ShowsHoldersAndWaitersWithTheirSidecar) {
   holder.state = "idle in transaction";
   holder.transaction_age = 1'234'600us;
   holder.query = "update kudos_ledger set ..";
+  holder.sidecar = "ledgergate/0.1.0@web-1";
   transition::gate_lock prepared;
   prepared.prepared_gid = "tx-1";
-  report.snapshot.holders = {holder, prepared};
+  report.holders = {holder, prepared};
   transition::gate_lock waiter;
   waiter.pid = 4712;
   waiter.wait = 40ms;
-  report.snapshot.waiters = {waiter};
-  report.sidecar_of_pid[4711] = "ledgergate/0.1.0@web-1";
+  report.waiters = {waiter};
   const auto out = render_pins(report);
   EXPECT_EQ(at(out, "/holders/0/pid"), "4711");
   EXPECT_EQ(at(out, "/holders/0/backend_start"), "\"2027-01-15T07:00:00.123Z\"");
@@ -165,7 +166,7 @@ TEST(JsonRender, ShowsTheStatusWithWhatIsNotKnownAsNull) {
   report.mode_version = "731";
   report.oldest_pin_age = 15ms;
   report.upstream_error = "connection refused";
-  report.sidecars = {{"ledgergate/0.1.0@web-1", some_time}};
+  report.sidecars = {{"ledgergate/0.1.0@web-1", "0.1.0", "web-1", std::nullopt, some_time}};
   const auto known = render_status(report, planned_record(some_time), {}, some_time);
   EXPECT_EQ(at(known, "/ledger/version"), "\"731\"");
   EXPECT_EQ(at(known, "/pins/oldest_age_ms"), "15");

@@ -62,7 +62,7 @@ TEST_F(AdminRouter, ChangesNothingWithoutTheToken) {
 }
 
 TEST_F(AdminRouter, ChangesNothingWhenNoTokenFileIsConfigured) {
-  router without_token(backend_, token_file(std::nullopt), api_routes(backend_));
+  router without_token(backend_, token_file(std::nullopt), api_routes(backend_, feeds_));
   const http_response response = send_to(without_token, post(R"({"to":"ledger"})"));
   EXPECT_EQ(response.result(), http_status::forbidden);
   EXPECT_EQ(error_code_of(response), "token_not_configured");
@@ -125,6 +125,51 @@ TEST_F(AdminRouter, ReadsWithoutToken) {
     EXPECT_EQ(get(target).result(), http_status::ok) << target;
   }
   EXPECT_TRUE(backend_.started_by.empty());
+}
+
+TEST_F(AdminRouter, ReadsNeedATokenOnceAViewersTokenIsConfigured) {
+  const auto token = folder_.write("operator", "s3cret\n");
+  router guarded(backend_, token_file(token), api_routes(backend_, feeds_),
+                 token_file(folder_.write("viewer", "look\n")));
+  const auto status_of = [&](const std::string& method, const std::string& target, const std::string& shown) {
+    http_request request = request_for(method, target);
+    request.set(http::field::content_type, "application/json");
+    request.body() = "{}";
+    if (!shown.empty()) request.set(http::field::authorization, "Bearer " + shown);
+    return send_to(guarded, request).result_int();
+  };
+  for (const char* target : {"/v1/status", "/v1/pins", "/v1/sessions", "/v1/config", "/metrics"}) {
+    SCOPED_TRACE(target);
+    EXPECT_EQ(status_of("GET", target, ""), 403u);
+    EXPECT_EQ(status_of("HEAD", target, ""), 403u);
+    EXPECT_EQ(status_of("GET", target, "wrong"), 403u);
+    EXPECT_NE(status_of("GET", target, "look"), 403u);
+    EXPECT_NE(status_of("GET", target, "s3cret"), 403u);
+  }
+  EXPECT_EQ(status_of("GET", "/livez", ""), 200u) << "probes carry no token";
+  EXPECT_EQ(status_of("POST", "/v1/drain", "look"), 403u) << "a viewer changes nothing";
+  EXPECT_TRUE(backend_.drained_by.empty());
+  EXPECT_EQ(status_of("POST", "/v1/drain", "s3cret"), 202u);
+}
+
+TEST_F(AdminRouter, TurnsAPeerAwayThatAsksTooOftenButNeverTheOperator) {
+  const auto token = folder_.write("operator", "s3cret\n");
+  router strict(backend_, token_file(token), api_routes(backend_, feeds_), token_file(std::nullopt),
+                {.per_second = 0.001, .burst = 2, .peers = 8});
+  const auto ask = [&](const std::string& shown) {
+    http_request request = request_for("GET", "/v1/status");
+    if (!shown.empty()) request.set(http::field::authorization, "Bearer " + shown);
+    return send_to(strict, request);
+  };
+  EXPECT_EQ(ask("").result_int(), 200u);
+  EXPECT_EQ(ask("").result_int(), 200u);
+  const http_response refused = ask("");
+  EXPECT_EQ(refused.result_int(), 429u);
+  EXPECT_EQ(error_code_of(refused), "too_many_requests");
+  EXPECT_EQ(refused[http::field::retry_after], "1");
+  EXPECT_EQ(ask("wrong").result_int(), 429u);
+  EXPECT_EQ(ask("s3cret").result_int(), 200u);
+  EXPECT_EQ(send_to(strict, request_for("GET", "/livez")).result_int(), 200u);
 }
 
 } // namespace

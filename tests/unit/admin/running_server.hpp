@@ -12,6 +12,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -51,7 +53,7 @@ class running_server {
  public:
   explicit running_server(http_limits limits = {}, config::endpoint address = {"127.0.0.1", 0, {}})
       : token_path_(folder_.write("token", "s3cret\n")),
-        router_(std::make_unique<router>(backend, token_file(token_path_), api_routes(backend))) {
+        router_(std::make_unique<router>(backend, token_file(token_path_), api_routes(backend, feeds))) {
     server_ = std::make_unique<http_server>(
         io_.get_executor(),
         [this](const http_request& request, const std::string& peer, respond answer) {
@@ -90,7 +92,8 @@ class running_server {
     on_admin_thread([this] { server_->stop(); });
   }
 
-  fake_backend backend; ///< touch it only on the admin thread
+  fake_backend backend;   ///< touch it only on the admin thread
+  transition_feeds feeds; ///< likewise
 
  private:
   temporary_folder folder_;
@@ -137,6 +140,24 @@ class raw_client {
     return parser.release();
   }
 
+  /// Reads until the text has come, and returns all up to its end. A failure of the test when it never does.
+  std::string read_until(const std::string& wanted) {
+    boost::system::error_code ec;
+    const std::size_t size = asio::read_until(socket_, asio::dynamic_buffer(pending_), wanted, ec);
+    if (ec)
+      ADD_FAILURE() << "waited in vain for " << wanted << " (" << ec.message() << ") after " << pending_;
+    std::string text = pending_.substr(0, size);
+    pending_.erase(0, size);
+    return text;
+  }
+
+  std::string read_until_closed() {
+    boost::system::error_code ec;
+    asio::read(socket_, asio::dynamic_buffer(pending_), ec);
+    EXPECT_TRUE(ec == asio::error::eof || ec == asio::error::connection_reset) << ec.message();
+    return std::exchange(pending_, {});
+  }
+
   /// True when the server closes and has said nothing more.
   bool is_closed_by_server() {
     char byte = 0;
@@ -155,6 +176,7 @@ class raw_client {
   asio::io_context io_;
   asio::generic::stream_protocol::socket socket_{io_};
   boost::beast::flat_buffer buffer_;
+  std::string pending_; ///< of read_until()
 };
 
 inline std::string get_request(const std::string& target, const std::string& more_fields = {}) {

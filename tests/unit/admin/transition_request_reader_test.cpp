@@ -9,14 +9,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-transition::transition_request accepted(std::string_view body) {
+transition_call read_call(std::string_view body) {
   auto read = read_transition_request(body);
   if (const auto* error = std::get_if<api_error>(&read)) {
     ADD_FAILURE() << error->message;
     return {};
   }
-  return std::get<transition::transition_request>(std::move(read));
+  return std::get<transition_call>(std::move(read));
 }
+
+transition::transition_request accepted(std::string_view body) { return read_call(body).request; }
 
 /// "code: message" of a refusal that must be a 400.
 std::string refusal(std::string_view body) {
@@ -30,13 +32,24 @@ std::string refusal(std::string_view body) {
 
 TEST(TransitionRequestReader, ReadsEveryField) {
   const auto request = accepted(R"({"to":"ledger","from":"shadow","expect_version":"731","reason":"week 49",
-                                    "queue_budget":"200ms","deadline":"1m"})");
+                                    "queue_budget":"200ms","deadline":"1m","request_id":"r-1"})");
   EXPECT_EQ(request.to, "ledger");
   EXPECT_EQ(request.from, "shadow");
   EXPECT_EQ(request.expect_version, "731");
   EXPECT_EQ(request.reason, "week 49");
   EXPECT_EQ(request.queue_budget, 200ms);
   EXPECT_EQ(request.deadline, 1min);
+  EXPECT_EQ(request.request_id, "r-1");
+}
+
+TEST(TransitionRequestReader, TellsARehearsalAndADryRunFromTheRealThing) {
+  EXPECT_FALSE(accepted(R"({"to":"ledger"})").rehearse);
+  EXPECT_TRUE(accepted(R"({"to":"ledger","rehearse":true})").rehearse);
+  EXPECT_FALSE(read_call(R"({"to":"ledger","dry_run":false})").dry_run);
+  EXPECT_TRUE(read_call(R"({"to":"ledger","dry_run":true})").dry_run);
+  EXPECT_EQ(refusal(R"({"to":"ledger","dry_run":"true"})"),
+            "wrong_type: the field 'dry_run' must be true or false, not a string");
+  EXPECT_EQ(refusal(R"({"to":"ledger","request_id":""})"), "out_of_range: the field 'request_id' is empty");
 }
 
 TEST(TransitionRequestReader, LeavesAbsentFieldsAbsent) {
@@ -48,7 +61,6 @@ TEST(TransitionRequestReader, LeavesAbsentFieldsAbsent) {
 TEST(TransitionRequestReader, NamesAnUnknownField) {
   EXPECT_EQ(refusal(R"({"to":"ledger","expected_version":"7"})"),
             "unknown_field: the field 'expected_version' is not known");
-  EXPECT_EQ(refusal(R"({"to":"ledger","dry_run":true})"), "unknown_field: the field 'dry_run' is not known");
 }
 
 TEST(TransitionRequestReader, NamesAFieldOfTheWrongType) {

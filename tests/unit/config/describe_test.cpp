@@ -54,12 +54,14 @@ transitions:
   hold_budget: 5s  # default
   applier_timeout: 10s  # default
   max_waiting_pins: 1000  # default
+  evict_idle_after: off  # default
   guards: {}  # default
   steps: {}  # default
   notify: null  # default
 admin:
   address: "127.0.0.1:6433"  # default
   token_file: null  # default
+  viewer_token_file: null  # default
 limits:
   max_clients: 1000  # default
   client_startup_timeout: 10s  # default
@@ -102,7 +104,8 @@ transitions:
   guards: { "true": ["select true", "select 1\n= 1"] }
   steps: { "3": ["select 'x'"], "two words": [] }
   notify: '"Channel"'
-admin: { address: "unix:/run/admin.sock", token_file: "/run/my token" }
+  evict_idle_after: 90s
+admin: { address: "unix:/run/admin.sock", token_file: "/run/my token", viewer_token_file: "/run/view" }
 limits: { threads: 4, max_buffered_statement: 65537B }
 drain: { timeout: 0s }
 )"},

@@ -126,8 +126,6 @@ TEST(LoadErrors, TreatKeysOfFeaturesThatAreNotThereAsUnknown) {
             "listen[0].tls"},
            {with(sample, "  host: 127.0.0.1\n", "  host: 127.0.0.1\n  tls: { mode: prefer }\n"),
             "upstream.tls"},
-           {sample + "transitions: { evict_idle_after: off }\n", "transitions.evict_idle_after"},
-           {sample + "admin: { viewer_token_file: null }\n", "admin.viewer_token_file"},
            {sample + "admin: { tls: { mode: off } }\n", "admin.tls"},
        }) {
     EXPECT_NE(errors_of(text).find(": " + key + ": is an unknown key; "), std::string::npos)
@@ -201,6 +199,10 @@ TEST(LoadErrors, NameTheAllowedRangeOfEveryBoundedKey) {
        "applier_timeout",
        {"0s", "301s"},
        "a duration from 100ms to 5m, written like 500ms, 2s or 1m"},
+      {"transitions",
+       "evict_idle_after",
+       {"999ms", "61m", "on", "0s"},
+       "a duration from 1s to 1h, written like 500ms, 2s or 1m; or off"},
       {"transitions", "max_waiting_pins", {"0", "1000001", "-1", "1.5"}, "a whole number from 1 to 1000000"},
       {"limits",
        "client_startup_timeout",

@@ -65,10 +65,11 @@ transitions:
   hold_budget: 60s
   applier_timeout: 5m
   max_waiting_pins: 1000000
+  evict_idle_after: 1h
   guards: { a: ["select true", "select 1 = 1"], b: [] }
   steps: { b: ["select fold()"] }
   notify: Ledger_Mode
-admin: { address: "unix:/run/admin.sock", token_file: /run/token }
+admin: { address: "unix:/run/admin.sock", token_file: /run/token, viewer_token_file: /run/view }
 limits: { max_clients: 100000, client_startup_timeout: 5m, max_buffered_statement: 1GiB, threads: 256 }
 drain: { timeout: 0s }
 log: { level: trace, format: json, statements: full }
@@ -101,12 +102,14 @@ log: { level: trace, format: json, statements: full }
   EXPECT_EQ(value.transitions.hold_budget, 60s);
   EXPECT_EQ(value.transitions.applier_timeout, 5min);
   EXPECT_EQ(value.transitions.max_waiting_pins, 1'000'000U);
+  EXPECT_EQ(value.transitions.evict_idle_after, 1h);
   EXPECT_THAT(value.transitions.guards.at("a"), ElementsAre("select true", "select 1 = 1"));
   EXPECT_THAT(value.transitions.guards.at("b"), IsEmpty());
   EXPECT_THAT(value.transitions.steps.at("b"), ElementsAre("select fold()"));
   EXPECT_EQ(value.transitions.notify, "ledger_mode");
   EXPECT_EQ(value.admin.address, (endpoint{"", 0, "/run/admin.sock"}));
   EXPECT_EQ(value.admin.token_file, "/run/token");
+  EXPECT_EQ(value.admin.viewer_token_file, "/run/view");
   EXPECT_EQ(value.limits.max_clients, 100'000U);
   EXPECT_EQ(value.limits.client_startup_timeout, 5min);
   EXPECT_EQ(value.limits.max_buffered_statement_bytes, 1U << 30);

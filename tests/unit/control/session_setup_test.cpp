@@ -10,7 +10,8 @@ transition::sql_result facts_of(std::string version, std::string database,
                                 transition::sql_value deadlock_timeout) {
   transition::sql_result result;
   result.sets.resize(2);
-  result.sets[1].rows = {{"4711", std::move(version), std::move(database), std::move(deadlock_timeout)}};
+  result.sets[1].rows = {
+      {"4711", std::move(version), std::move(database), std::move(deadlock_timeout), "gate_operator"}};
   return result;
 }
 
@@ -20,6 +21,7 @@ TEST(SessionSetup, ReadsWhatTheSessionIs) {
   EXPECT_EQ(facts->backend_pid, 4711);
   EXPECT_EQ(facts->server_version, 150020);
   EXPECT_EQ(facts->database, "horde");
+  EXPECT_EQ(facts->user, "gate_operator");
   EXPECT_EQ(facts->deadlock_timeout, std::chrono::milliseconds(250));
 }
 

@@ -87,7 +87,7 @@ TEST(CommandLine, TakesTheEnvironmentWhereAnOptionIsAbsent) {
 
 TEST(CommandLine, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refusal({}), "there is no command");
-  EXPECT_EQ(refusal({"plan", "ledger"}), "'plan' is not a command");
+  EXPECT_EQ(refusal({"plann", "ledger"}), "'plann' is not a command");
   EXPECT_NE(refusal({"status", "--from", "shadow"}).find("--from"), std::string::npos);
   EXPECT_NE(refusal({"flip", "ledger", "--ye"}).find("--ye"), std::string::npos);
   EXPECT_NE(refusal({"flip", "ledger", "--dedline", "1s"}).find("--dedline"), std::string::npos);

@@ -41,7 +41,7 @@ struct comparison_case {
 
 TEST(Admission, ComparesModeAndVersionWithTheRequest) {
   sql_result two_rows = control();
-  two_rows.sets.back().rows.push_back({"shadow", "701", "900"});
+  two_rows.sets[2].rows.push_back({"shadow", "701", "900"});
   const comparison_case cases[] = {
       {"nothing expected", {}, {}, control(), admission::kind::accepted, ""},
       {"from fits", "shadow", {}, control(), admission::kind::accepted, ""},

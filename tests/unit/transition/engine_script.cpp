@@ -31,16 +31,17 @@ result_set rows(std::vector<sql_row> all, std::string tag) {
 
 sql_result slot(bool free) { return {{rows({{free ? "t" : "f"}})}, std::nullopt, transaction_status::idle}; }
 
-sql_result control(std::string mode, std::string version) {
+sql_result control(std::string mode, std::string version, bool audited) {
   sql_result result;
-  result.sets = {result_set{"BEGIN", 0, {}}, result_set{"SET", 0, {}}, rows({{mode, version, "900"}})};
+  result.sets = {result_set{"BEGIN", 0, {}}, result_set{"SET", 0, {}}, rows({{mode, version, "900"}}),
+                 rows({{audited ? "t" : "f"}})};
   result.status = transaction_status::in_transaction;
   return result;
 }
 
 sql_result no_control_row() {
   sql_result result = control();
-  result.sets.back().rows.clear();
+  result.sets[2].rows.clear();
   return result;
 }
 
@@ -161,6 +162,10 @@ void engine_script::go_to_hold() {
 
 void engine_script::finish_from_change() {
   answer("UPDATE", change_of());
+  finish_from_seal();
+}
+
+void engine_script::finish_from_seal() {
   answer("SET CONSTRAINTS", done("SET"));
   answer("COMMIT", committed());
   answer("pg_advisory_unlock", slot());
@@ -176,6 +181,8 @@ void engine_script::carry_out(const std::vector<transition_action>& actions) {
     } else if (std::holds_alternative<action::cancel_statement>(wanted)) {
       EXPECT_TRUE(text_) << "a cancel with nothing to cancel";
       cancel_wanted_ = true;
+    } else if (const auto* evict = std::get_if<action::evict_idle>(&wanted)) {
+      evictions_.push_back(*evict);
     } else if (std::holds_alternative<action::drop_connection>(wanted)) {
       drop_wanted_ = true;
     } else if (std::holds_alternative<action::need_connection>(wanted)) {

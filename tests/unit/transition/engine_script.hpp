@@ -26,7 +26,7 @@ transition_request to_ledger();
 result_set rows(std::vector<sql_row> rows, std::string tag = "SELECT");
 /// What the texts of a transition get back when all is well.
 sql_result slot(bool free = true);
-sql_result control(std::string mode = "shadow", std::string version = "700");
+sql_result control(std::string mode = "shadow", std::string version = "700", bool audited = false);
 sql_result no_control_row();
 sql_result done(std::string tag = "SELECT 1", transaction_status status = transaction_status::in_transaction);
 sql_result pins(std::vector<sql_row> rows = {}, std::string standby_names = "", std::string standbys = "0");
@@ -61,6 +61,8 @@ class engine_script {
   void go_to_queue();
   /// From there until the text that follows the second compare is waiting.
   void go_to_hold();
+  /// From the text behind the change to the end.
+  void finish_from_seal();
   /// From the change of the control row to the end.
   void finish_from_change();
 
@@ -69,6 +71,7 @@ class engine_script {
   transition_engine& engine() { return engine_; }
   const std::optional<std::string>& waiting_text() const { return text_; }
   const std::optional<admission>& admitted() const { return admission_; }
+  const std::vector<action::evict_idle>& evictions() const { return evictions_; }
   bool cancel_wanted() const { return cancel_wanted_; }
   bool connection_wanted() const { return connection_wanted_; }
   bool drop_wanted() const { return drop_wanted_; }
@@ -91,6 +94,7 @@ class engine_script {
   std::optional<time_point> timer_;
   std::optional<admission> admission_;
   std::vector<transition_state> states_; ///< as published, without repetitions
+  std::vector<action::evict_idle> evictions_;
   bool cancel_wanted_ = false;
   bool connection_wanted_ = false;
   bool drop_wanted_ = false;

@@ -245,6 +245,64 @@ TEST(HoldingTheGate, CountsTheWaitOfThoseWhoWaitedUntilTheCommit) {
   EXPECT_EQ(script.record().timings.max_writer_wait, 110ms);
 }
 
+TEST(Rehearsal, DoesEverythingButTheCommitAndSaysSo) {
+  auto settings = script_settings();
+  settings->transitions.guards["ledger"] = {"select guard()"};
+  settings->transitions.steps["ledger"] = {"select step()"};
+  settings->transitions.notify = "ledger_mode";
+  auto request = to_ledger();
+  request.rehearse = true;
+  engine_script script(request, settings);
+  script.go_to_queue();
+  script.go_to_hold();
+  script.answer("select guard()", guard("t"));
+  script.answer("select step()", guard("1"));
+  script.answer("UPDATE", change_of());
+  script.pass(40ms);
+  script.answer("pg_notify", done("SET"));
+  script.answer("ROLLBACK; SELECT pg_catalog.pg_advisory_unlock", slot());
+  EXPECT_TRUE(script.finished());
+  const auto record = script.record();
+  EXPECT_EQ(record.state, transition_state::aborted);
+  EXPECT_TRUE(record.rehearsed);
+  EXPECT_FALSE(record.reason);
+  EXPECT_FALSE(record.changed);
+  EXPECT_EQ(record.timings.hold, 40ms);
+  EXPECT_NE(record.message.find("the mode is still shadow"), std::string::npos) << record.message;
+}
+
+TEST(Rehearsal, ThatFailsIsNotOneThatWentWell) {
+  auto request = to_ledger();
+  request.rehearse = true;
+  engine_script script(request);
+  script.go_to_queue();
+  script.go_to_hold();
+  script.answer("UPDATE", failed("42501"));
+  script.answer("ROLLBACK", slot());
+  EXPECT_FALSE(script.record().rehearsed);
+  EXPECT_EQ(script.record().reason, abort_reason::step);
+}
+
+TEST(HoldingTheGate, SeesThatTheCommitWaitsForAStandby) {
+  engine_script script;
+  script.go_to_queue();
+  script.go_to_hold();
+  script.answer("UPDATE", change_of());
+  script.answer("SET CONSTRAINTS", done("SET"));
+  pin_snapshot pins;
+  pins.holders.resize(1);
+  pins.holders[0].pid = 4711;
+  pins.holders[0].hold = gate_hold::exclusive;
+  script.send(event::pins_observed{pins});
+  EXPECT_EQ(script.record().message, "holds the gate") << "it has just begun";
+  pins.holders[0].wait_event = "SyncRep";
+  script.send(event::pins_observed{pins});
+  EXPECT_EQ(script.state(), transition_state::holding);
+  EXPECT_NE(script.record().message.find("synchronous standby"), std::string::npos);
+  script.answer("COMMIT", committed());
+  EXPECT_EQ(script.state(), transition_state::committed);
+}
+
 TEST(HoldingTheGate, TheCommitHasNoTimeoutAndSaysWhenItHangs) {
   engine_script script;
   script.go_to_queue();

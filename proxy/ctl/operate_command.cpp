@@ -1,0 +1,55 @@
+#include "proxy/ctl/operate_command.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <boost/json/serialize.hpp>
+
+#include "proxy/ctl/report.hpp"
+#include "proxy/ctl/text.hpp"
+
+namespace ledgergate::ctl {
+namespace {
+
+/// 202 is followed by the sentence; everything else is reported. A lost answer may have been carried out.
+exit_code finish(console& terminal, const admin_result& result, const std::string& sentence,
+                 output_format format) {
+  if (const auto* error = std::get_if<client_error>(&result)) {
+    report(terminal, *error);
+    return error->stage == client_error::stage::before_sending ? exit_code::refused : exit_code::unknown;
+  }
+  const auto& answer = std::get<admin_answer>(result);
+  if (answer.status != 202) {
+    report(terminal, answer, format);
+    return answer.status >= 500 && answer.status != 503 ? exit_code::unknown : exit_code::refused;
+  }
+  if (format == output_format::json) {
+    terminal.out << boost::json::serialize(answer.body) << '\n' << std::flush;
+  } else {
+    print(terminal, {{{sentence}}});
+  }
+  return exit_code::done;
+}
+
+} // namespace
+
+exit_code cancel(console& terminal, const admin_client& client, const cancel_command& wanted,
+                 output_format format) {
+  const bool is_word = !wanted.id.empty() && std::all_of(wanted.id.begin(), wanted.id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  if (!is_word) {
+    report(terminal, "'" + harmless(wanted.id) + "' is not the id of a transition",
+           "gatectl status shows the one that runs");
+    return exit_code::usage;
+  }
+  return finish(terminal, client.remove("/v1/transitions/" + wanted.id),
+                "the transition " + wanted.id + " is being cancelled; writers go on", format);
+}
+
+exit_code drain(console& terminal, const admin_client& client, output_format format) {
+  return finish(terminal, client.post("/v1/drain", boost::json::object()),
+                "draining: clients end as they become idle; gatectl sessions -w shows who is left", format);
+}
+
+} // namespace ledgergate::ctl
