@@ -85,6 +85,7 @@ constexpr const char* on_session[] = {
     "EXECUTE q",
     "EXECUTE p",
     "DEALLOCATE p",
+    "DEALLOCATE p; PREPARE p AS INSERT INTO led VALUES (1)",
     "DEALLOCATE q",
     "DEALLOCATE ALL",
     "DISCARD ALL",
@@ -111,7 +112,20 @@ constexpr const char* own_locks[] = {
 
 } // namespace
 
+std::string client_texts::view() {
+  const std::string name = "v" + std::to_string(client_) + "_" + std::to_string(chance_.between(1, 2));
+  const char* body = chance_.one_in(2) ? "SELECT a FROM led" : "SELECT 1 AS a";
+  switch (chance_.below(6)) {
+  case 0: return "CREATE VIEW " + name + " AS " + body;
+  case 1: return "CREATE OR REPLACE VIEW " + name + " AS " + body;
+  case 2: return "PREPARE p AS SELECT a FROM " + name;
+  case 3: return "UPDATE " + name + " SET a = 1";
+  default: return "SELECT a FROM " + name;
+  }
+}
+
 std::string client_texts::data() {
+  if (chance_.one_in(10)) return view();
   if (chance_.one_in(25)) return one_of(transitions);
   return chance_.one_in(2) ? one_of(touching) : one_of(plain);
 }

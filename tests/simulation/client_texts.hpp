@@ -31,6 +31,8 @@ class client_texts {
  private:
   /// One statement of a longer text.
   std::string part(char letter);
+  /// Defines a view of the client's own, or reads one.
+  std::string view();
   template <std::size_t Count>
   const char* one_of(const char* const (&texts)[Count]) {
     return texts[chance_.below(Count)];

@@ -53,6 +53,7 @@ void connection::add_moves(std::vector<std::function<void()>>& moves) {
   const bool answers_ended = proxy_client_.closed && !proxy_client_.ended;
   if (!client_gone_ && (!proxy_client_.bytes.empty() || answers_ended)) add(&connection::proxy_to_client);
   if (proxy.question_open() && !client_gone_) add(&connection::answer_question);
+  if (proxy.catalog_wanted() && !client_gone_) add(&connection::answer_catalog);
 }
 
 std::optional<virtual_time> connection::next_moment() const {
@@ -144,6 +145,14 @@ void connection::answer_question() {
   collect_from_proxy();
 }
 
+/// Now and then the catalog cannot be read: then everything goes on being a touch.
+void connection::answer_catalog() {
+  const bool current = !chance_.one_in(8);
+  if (current && read_catalog) read_catalog();
+  proxy.catalog_read(current);
+  collect_from_proxy();
+}
+
 void connection::lose_client() {
   if (client_gone_) return;
   client_gone_ = true;
@@ -201,6 +210,7 @@ std::string connection::describe() const {
       (proxy.engine().pinned() ? " pinned" : "") + ", server " + (server.alive() ? "" : "gone ") +
       server.letter() + (server.waiting_for_lock() ? " waits for a lock" : "");
   if (proxy.question_open()) out += ", control row asked for";
+  if (proxy.catalog_wanted()) out += ", catalog asked for";
   return out;
 }
 

@@ -39,6 +39,7 @@ class connection {
   proxied_session proxy;
   model_backend server;
   std::function<void(const std::string&)> on_trace;
+  std::function<void()> read_catalog; ///< makes rules of it and gives them to every session
 
  private:
   struct pipe {
@@ -55,6 +56,7 @@ class connection {
   void server_to_proxy();
   void proxy_to_client();
   void answer_question();
+  void answer_catalog();
   void collect_from_proxy();
   void hang_up_upstream();
   std::optional<std::string> check_rest() const;

@@ -90,6 +90,8 @@ class model_backend {
     int depth;
     bool fails_at_commit;
     std::string new_mode;
+    std::string view;
+    bool view_leads;
   };
   struct setting_change {
     int depth;
@@ -180,6 +182,8 @@ class model_backend {
   outcome run_session(const model_statement& statement, bool several);
   void forget_statements();
   outcome declare(const model_statement& statement);
+  std::optional<bool> view_leads(const std::string& view) const;
+  outcome define_view(const model_statement& statement);
   void look(const model_statement& statement, const model_snapshot& snapshot);
   void show_known(const model_statement& statement);
   void show_pins();

@@ -113,7 +113,9 @@ std::string model_client::speak() {
   } else {
     --turns_left_;
     const std::size_t kind = chance_.below(20);
-    if (kind < 9) {
+    if (habits_.pipelines && chance_.one_in(15)) {
+      say_redefinition();
+    } else if (kind < 9) {
       say_query(chance_.one_in(5) ? texts_.several(letter_) : texts_.any(letter_));
     } else if (kind < 19) {
       say_batch();
@@ -124,6 +126,13 @@ std::string model_client::speak() {
   own_backend_.run_all();
   take_expected();
   return std::exchange(unsaid_, {});
+}
+
+/// A name of a prepared statement gets another meaning and is used, in one breath.
+void model_client::say_redefinition() {
+  say_query(chance_.one_in(2) ? "DEALLOCATE p" : "DEALLOCATE ALL");
+  say_query(chance_.one_in(2) ? "PREPARE p AS INSERT INTO led VALUES (1)" : "PREPARE p AS SELECT 1 AS a");
+  say_query("EXECUTE p");
 }
 
 void model_client::say_query(const std::string& text) {
@@ -144,9 +153,10 @@ void model_client::note_level(std::string_view text) {
 }
 
 void model_client::say_function_call() {
-  static constexpr std::array<std::uint32_t, 5> functions = {5061, 99999, 2881, 2885, 3090};
-  const std::uint32_t function = functions[chance_.below(habits_.everything ? functions.size() : 2)];
-  if (function != 5061 && function != 99999) used_own_locks_ = true;
+  static constexpr std::array<std::uint32_t, 6> functions = {5061, 99999, touching_function,
+                                                             2881, 2885,  3090};
+  const std::uint32_t function = functions[chance_.below(habits_.everything ? functions.size() : 3)];
+  if (function < 5000) used_own_locks_ = true;
   if (batch_open_) count_certain_ = false;
   batch_open_ = false;
   const std::string call = function == 5061 ? protocol::make_function_call(function)

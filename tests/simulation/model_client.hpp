@@ -75,6 +75,7 @@ class model_client {
   std::string speak_from_script();
   void say_query(const std::string& text);
   void say_batch();
+  void say_redefinition();
   void say_sync();
   bool needs_sync() const;
   void say_copy_data();

@@ -60,7 +60,8 @@ struct prepared_transaction {
   lock_holder holder = 0;
   std::uint64_t transaction = 0;
   bool fails_at_commit = false;
-  std::string new_mode; ///< empty: unchanged
+  std::string new_mode;              ///< empty: unchanged
+  std::map<std::string, bool> views; ///< that it defines
 };
 
 struct backend_facts {
@@ -73,6 +74,7 @@ struct backend_facts {
 struct model_database {
   lock_manager locks;
   std::map<std::string, prepared_transaction> prepared;
+  std::map<std::string, bool> views; ///< committed: whether they lead to the ledger
   std::map<lock_holder, backend_facts> backends;
   std::uint64_t next_transaction = 1000;
   std::set<std::uint64_t> running;

@@ -23,8 +23,29 @@ void model_backend::assign_transaction_id() {
   database_.running.insert(transaction_.id);
 }
 
+/// As this transaction sees it; nothing when there is no such view.
+std::optional<bool> model_backend::view_leads(const std::string& view) const {
+  const auto& effects = transaction_.effects;
+  const auto own =
+      std::find_if(effects.rbegin(), effects.rend(), [&](const effect& what) { return what.view == view; });
+  if (own != effects.rend()) return own->view_leads;
+  const auto found = database_.views.find(view);
+  return found == database_.views.end() ? std::nullopt : std::optional(found->second);
+}
+
+outcome model_backend::define_view(const model_statement& statement) {
+  if (transaction_.read_only)
+    return model_error{"25006", "cannot execute CREATE VIEW in a read-only transaction"};
+  if (view_leads(statement.view) && !statement.replace)
+    return model_error{"42P07", "relation already exists"};
+  assign_transaction_id();
+  transaction_.effects.push_back({depth(), false, {}, statement.view, statement.looks});
+  return std::nullopt;
+}
+
 void model_backend::look(const model_statement& statement, const model_snapshot& snapshot) {
-  if (!statement.looks) return;
+  const bool through_view = !statement.view.empty() && view_leads(statement.view).value_or(false);
+  if (!statement.looks && !through_view) return;
   touch what;
   what.holder = id_;
   what.snapshot = snapshot;
@@ -97,6 +118,8 @@ task<outcome> model_backend::run_data(statement_pointer statement, model_snapsho
   pause here{*this};
   outcome error = co_await here;
   if (error) co_return error;
+  if (!statement->view.empty() && !view_leads(statement->view))
+    co_return model_error{"42P01", "relation does not exist"};
   if ((statement->writes || statement->changes_mode) && transaction_.read_only)
     co_return model_error{"25006", "cannot execute in a read-only transaction"};
   if (describe_rows_ && statement->returns_rows())
@@ -115,8 +138,8 @@ task<outcome> model_backend::run_data(statement_pointer statement, model_snapsho
   if (error) co_return error;
   if (statement->writes) {
     assign_transaction_id();
-    if (statement->sets_mode) transaction_.effects.push_back({depth(), false, statement->value});
-    if (statement->fails == failure::commit) transaction_.effects.push_back({depth(), true, {}});
+    if (statement->sets_mode) transaction_.effects.push_back({depth(), false, statement->value, {}, false});
+    if (statement->fails == failure::commit) transaction_.effects.push_back({depth(), true, {}, {}, false});
   }
   if (statement->known != known_query::none) {
     show_known(*statement);
@@ -294,6 +317,7 @@ task<outcome> model_backend::run_statement(statement_pointer statement,
                                            std::optional<model_snapshot> snapshot, bool several) {
   tag_ = statement->tag;
   outcome error;
+  if (statement->run_takes_snapshot()) (void)take_snapshot();
   switch (statement->what) {
   case verb::select:
   case verb::modify:
@@ -314,6 +338,7 @@ task<outcome> model_backend::run_statement(statement_pointer statement,
     tag_ += " 1";
     break;
   case verb::declare: error = declare(*statement); break;
+  case verb::define_view: error = define_view(*statement); break;
   default:
     error = statement->is_transaction_control() && statement->what != verb::commit_prepared &&
                     statement->what != verb::rollback_prepared

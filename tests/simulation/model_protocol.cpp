@@ -84,7 +84,15 @@ task<outcome> model_backend::function_call(std::string body) {
   outcome error = co_await here;
   if (error) co_return error;
   const model_snapshot snapshot = take_snapshot();
-  if (function == 0 || function >= 16384) co_return model_error{"42883", "function does not exist"};
+  if (function == touching_function) {
+    model_statement called;
+    called.looks = true;
+    look(called, snapshot);
+    error = co_await here;
+    if (error) co_return error;
+  } else if (function == 0 || function >= 16384) {
+    co_return model_error{"42883", "function does not exist"};
+  }
 
   std::string result;
   lock_key key = 0;
@@ -146,6 +154,8 @@ outcome model_backend::parse(const std::string& body) {
     if (block_ == block::failed && !statement->leaves_transaction()) return failed_block;
     const bool data = statement->what == verb::select || statement->what == verb::modify;
     if (data && statement->fails == failure::analysis) return model_error{"42703", "column does not exist"};
+    const bool reads_view = data && !statement->view.empty();
+    if (reads_view && !view_leads(statement->view)) return model_error{"42P01", "relation does not exist"};
     if (statement->analysis_takes_snapshot()) (void)take_snapshot();
   }
   const std::string name(what->statement.substr(0, 63));

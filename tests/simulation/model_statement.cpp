@@ -97,9 +97,19 @@ void read_advisory(std::string_view text, model_statement& out) {
   }
 }
 
+/// The first word that is `v` and a digit, up to its end.
+std::string view_in(std::string_view text) {
+  for (std::size_t at = text.find(" v"); at != std::string_view::npos; at = text.find(" v", at + 1)) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789_", at + 2), text.size());
+    if (end > at + 2) return std::string(text.substr(at + 1, end - at - 1));
+  }
+  return {};
+}
+
 void read_effects(std::string_view text, model_statement& out) {
   out.looks = has_word(text, "led") || has_word(text, "ledger_control");
   out.parameter = has(text, "$1");
+  out.view = view_in(text);
   if (text == "select true") out.value = "t";
   read_advisory(text, out);
   if (has(text, "1/0")) out.fails = failure::planning;
@@ -258,6 +268,11 @@ void read_data(std::string_view text, model_statement& out) {
     out.what = has(text, "from stdin") ? verb::copy_in : verb::copy_out;
     out.tag = "COPY";
     out.writes = out.what == verb::copy_in;
+  } else if (first == "create") {
+    out.what = verb::define_view;
+    out.tag = "CREATE VIEW";
+    out.replace = has(text, "or replace");
+    out.fails = failure::none;
   } else if (first == "lock") {
     out.what = verb::lock_table;
     out.tag = "LOCK TABLE";
@@ -300,6 +315,12 @@ bool model_statement::leaves_transaction() const {
 
 bool model_statement::analysis_takes_snapshot() const {
   return what == verb::select || what == verb::modify || what == verb::declare || what == verb::call;
+}
+
+bool model_statement::run_takes_snapshot() const {
+  return what == verb::prepare || what == verb::execute || what == verb::deallocate ||
+         what == verb::deallocate_all || what == verb::discard_all || what == verb::close_cursor ||
+         what == verb::define_view;
 }
 
 bool model_statement::returns_rows() const {

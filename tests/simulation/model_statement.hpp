@@ -22,6 +22,9 @@ inline constexpr lock_key row_keys = lock_key{1} << 40;
 inline constexpr lock_key control_row_key = row_keys;
 inline constexpr lock_key pair_keys = lock_key{1} << 41;
 
+/// A function of the users' that touches the ledger, by its OID.
+inline constexpr std::uint32_t touching_function = 20001;
+
 enum class verb : std::uint8_t {
   nothing, ///< empty or only comments
   begin,
@@ -51,6 +54,7 @@ enum class verb : std::uint8_t {
   deallocate_all,
   discard_all,
   lock_table,
+  define_view,
   utility, ///< LISTEN, NOTIFY and other statements without an effect in the model
 };
 
@@ -82,7 +86,9 @@ struct model_statement {
   std::string name;  ///< savepoint, gid, cursor, prepared statement, setting
   std::string value; ///< of SET; the new mode
   bool chain = false;
-  bool hold = false; ///< DECLARE .. WITH HOLD
+  bool hold = false;    ///< DECLARE .. WITH HOLD
+  std::string view;     ///< whose rows it reads, or that it defines: `v` and digits
+  bool replace = false; ///< CREATE OR REPLACE
   std::optional<isolation> level;
   std::optional<bool> read_only;
   failure fails = failure::none;
@@ -105,6 +111,8 @@ struct model_statement {
   /// Takes a snapshot while it is analysed (analyze_requires_snapshot).
   bool analysis_takes_snapshot() const;
   bool returns_rows() const;
+  /// Not one of the utility statements that do without (PlannedStmtRequiresSnapshot).
+  bool run_takes_snapshot() const;
 };
 
 /// A text split at its semicolons; empty parts are left out. Nothing when it does not parse.

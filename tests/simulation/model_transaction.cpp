@@ -90,6 +90,7 @@ void model_backend::end_resources(bool committed) {
   transaction_.over = true;
   if (committed) {
     for (const effect& what : transaction_.effects) {
+      if (!what.view.empty()) database_.views[what.view] = what.view_leads;
       if (what.new_mode.empty()) continue;
       watcher_.mode_committed(id_);
       database_.mode = what.new_mode;
@@ -116,6 +117,7 @@ outcome model_backend::prepare_transaction() {
   }
   if (database_.prepared.contains(gid_)) {
     abort_transaction();
+    unsure_ = true; // somebody else may have ended it
     return model_error{"42710", "transaction identifier is already in use"};
   }
   if (!database_.locks.can_prepare(id_)) {
@@ -127,8 +129,10 @@ outcome model_backend::prepare_transaction() {
   kept.holder = database_.next_prepared--;
   assign_transaction_id();
   kept.transaction = transaction_.id;
-  for (const effect& what : transaction_.effects)
+  for (const effect& what : transaction_.effects) {
     if (!what.new_mode.empty()) kept.new_mode = what.new_mode;
+    if (!what.view.empty()) kept.views[what.view] = what.view_leads;
+  }
   database_.locks.hand_over_transaction(id_, kept.holder);
   watcher_.transaction_prepared(id_, kept.holder);
   database_.prepared[gid_] = kept;
@@ -153,6 +157,8 @@ outcome model_backend::finish_prepared(const model_statement& statement) {
       database_.mode_writer = kept.transaction;
     }
     database_.committed.insert(kept.transaction);
+    for (const auto& [view, leads] : kept.views)
+      database_.views[view] = leads;
   }
   database_.running.erase(kept.transaction);
   watcher_.transaction_over(kept.holder);

@@ -73,6 +73,14 @@ void proxied_session::control_row(std::optional<std::uint64_t> writer) {
   if (out.resume_client) offer_client();
 }
 
+void proxied_session::catalog_read(bool current) {
+  catalog_wanted_ = false;
+  gate::actions out;
+  engine_.on_catalog(current, out);
+  carry_out(out, 0);
+  if (out.resume_client) offer_client();
+}
+
 void proxied_session::carry_out(const gate::actions& out, std::size_t consumed_of_server) {
   std::string server, client;
   for (std::size_t i = 0; i < out.to_server.piece_count(); ++i)
@@ -83,6 +91,7 @@ void proxied_session::carry_out(const gate::actions& out, std::size_t consumed_o
   to_server_ += broken_to_server(std::move(server));
   to_client_ += broken_to_client(std::move(client), swallowed);
   question_open_ = question_open_ || out.ask_control_row;
+  catalog_wanted_ = catalog_wanted_ || out.refresh_catalog;
   if (out.close != gate::close_reason::none) closed_ = out.close;
 }
 

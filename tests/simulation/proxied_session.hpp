@@ -34,13 +34,18 @@ class proxied_session {
   void from_client(std::string_view bytes);
   void from_server(std::string_view bytes);
   void control_row(std::optional<std::uint64_t> writer);
+  void use_rules(std::shared_ptr<const gate::gate_rules> rules) { engine_.use_rules(std::move(rules)); }
+  void catalog_read(bool current);
 
   std::string take_to_server() { return std::exchange(to_server_, {}); }
   std::string take_to_client() { return std::exchange(to_client_, {}); }
   bool question_open() const { return question_open_; }
+  bool catalog_wanted() const { return catalog_wanted_; }
   /// The engine gave the session up.
   gate::close_reason closed() const { return closed_; }
-  bool at_rest() const { return from_client_.empty() && from_server_.empty() && !question_open_; }
+  bool at_rest() const {
+    return from_client_.empty() && from_server_.empty() && !question_open_ && !catalog_wanted_;
+  }
   const gate::session_engine& engine() const { return engine_; }
 
  private:
@@ -54,6 +59,7 @@ class proxied_session {
   gate::session_engine engine_;
   std::string from_client_, from_server_, to_server_, to_client_;
   bool question_open_ = false;
+  bool catalog_wanted_ = false;
   bool broke_ = false;
   gate::close_reason closed_ = gate::close_reason::none;
 };

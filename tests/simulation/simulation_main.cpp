@@ -3,6 +3,7 @@
 // `--seed N --shrink`              the shortest that one client of that run must say to break the same
 // guarantee
 // `--everything` lets clients say what client_texts.hpp leaves out.
+// `--without RULE` takes a rule of the engine away (proxy/gate/rule_switch.hpp).
 // `--broken NAME` runs with a proxy that is broken on purpose (proxied_session.hpp).
 #include <charconv>
 #include <cstring>
@@ -49,6 +50,7 @@ int main(int argc, char** argv) {
     if (word == "--trace") options.trace = true;
     if (word == "--seed" || word == "--from") options.seed = number(value);
     if (word == "--runs") runs = number(value);
+    if (word == "--without") options.left_out = ledgergate::gate::rule_named(value);
     if (word == "--broken") options.broken = broken_by(value);
     if (word == "--keep-going") keep_going = true;
     if (word == "--shrink") shrink = true;

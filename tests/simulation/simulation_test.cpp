@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t seeds_per_run = 600;
 constexpr std::uint64_t seeds_to_find_a_breakage = 200;
+constexpr std::uint64_t seeds_to_find_a_rule = 3000;
 
 TEST(Simulation, KeepsEveryGuaranteeWithEverySeed) {
   run_result sum;
@@ -69,6 +70,37 @@ INSTANTIATE_TEST_SUITE_P(
                     broken_case{breakage::proof_always_true, "G1"},
                     broken_case{breakage::shared_transition, "G2"}),
     [](const auto& tested) { return std::string(to_string(tested.param.what)); });
+
+struct rule_case {
+  gate::gate_rule rule;
+  bool everything = false; ///< needs clients that drop the gate key's locks themselves
+};
+
+class RuleLeftOut : public testing::TestWithParam<rule_case> {};
+
+TEST_P(RuleLeftOut, BreaksAGuarantee) {
+  run_options options;
+  options.everything = GetParam().everything;
+  for (options.seed = 1; options.seed <= seeds_to_find_a_rule; ++options.seed) {
+    options.left_out.reset();
+    if (!run_world(options).violations.empty()) continue; // found without leaving anything out
+    options.left_out = GetParam().rule;
+    if (!run_world(options).violations.empty()) return;
+  }
+  FAIL() << "no seed up to " << seeds_to_find_a_rule << " misses the rule";
+}
+
+std::vector<rule_case> every_rule() {
+  std::vector<rule_case> out;
+  for (std::size_t i = 0; i < gate::gate_rule_count; ++i) {
+    const auto rule = static_cast<gate::gate_rule>(i);
+    out.push_back({rule, rule == gate::gate_rule::doubt_dropped_holds});
+  }
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryRule, RuleLeftOut, testing::ValuesIn(every_rule()),
+                         [](const auto& tested) { return std::string(to_string(tested.param.rule)); });
 
 TEST(Shrinking, LeavesTheFewMessagesThatBreakTheGuarantee) {
   run_options options;

@@ -56,12 +56,18 @@ std::shared_ptr<config::settings> make_settings(random_source& chance, breakage 
   return settings;
 }
 
+gate::rule_switch made_without(std::optional<gate::gate_rule> left_out) {
+  gate::rule_switch out;
+  if (left_out) out.leave_out(*left_out);
+  return out;
+}
+
 class world {
  public:
   explicit world(const run_options& options)
       : options_(options), chance_(options.seed), plan_(make_plan(chance_, options)),
-        settings_(make_settings(chance_, options.broken)), rules_(gate::make_gate_rules(*settings_)),
-        witness_(database_),
+        settings_(make_settings(chance_, options.broken)), rule_switch_(made_without(options.left_out)),
+        rules_(gate::make_gate_rules(*settings_, rule_switch_)), witness_(database_),
         operator_(database_, witness_, chance_, settings_, [this] { return ++last_backend_; }) {}
 
   run_result run() {
@@ -111,8 +117,19 @@ class world {
                                                           options_.broken, ++last_backend_, random_habits()));
       connection& made = *connections_.back();
       if (plan_.losses && chance_.one_in(3)) made.server.settings["lock_timeout"] = "100";
+      made.read_catalog = [this] { read_catalog(); };
       if (options_.trace) made.on_trace = [this](const std::string& line) { note(line); };
     }
+  }
+
+  /// As the control connection does: a new reading of the catalog, and rules made from it for everybody.
+  void read_catalog() {
+    config::settings settings = *settings_;
+    for (const auto& [view, leads] : database_.views)
+      if (leads) settings.gate.tables.push_back({"", view, config::pin_on::any, {}});
+    rules_ = gate::make_gate_rules(settings, rule_switch_, nullptr, ++generation_);
+    for (const auto& each : connections_)
+      each->proxy.use_rules(rules_);
   }
 
   model_client::habits random_habits() {
@@ -174,6 +191,7 @@ class world {
         operator_.begin(database_.mode == "ledger" ? "shadow" : "ledger");
       });
     }
+    if (chance_.one_in(500)) moves_.emplace_back([this] { read_catalog(); });
     if (!plan_.losses || !chance_.one_in(150) || connections_.empty()) return;
     const std::size_t kind = chance_.below(20);
     connection& victim = *connections_[chance_.below(connections_.size())];
@@ -251,7 +269,9 @@ class world {
   random_source chance_;
   const plan plan_;
   std::shared_ptr<config::settings> settings_;
+  gate::rule_switch rule_switch_;
   std::shared_ptr<const gate::gate_rules> rules_;
+  std::uint64_t generation_ = 0;
   model_database database_;
   witness witness_;
   lock_holder last_backend_ = 0;

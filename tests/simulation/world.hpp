@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "proxy/gate/rule_switch.hpp"
 #include "tests/simulation/model_client.hpp"
 #include "tests/simulation/operator_desk.hpp"
 #include "tests/simulation/proxied_session.hpp"
@@ -17,8 +19,9 @@ namespace ledgergate::simulation {
 struct run_options {
   std::uint64_t seed = 1;
   breakage broken = breakage::none;
-  bool everything = false; ///< clients also say what client_texts.hpp leaves out
-  bool trace = false;      ///< keeps a line for everything that happens
+  std::optional<gate::gate_rule> left_out; ///< a rule of the engine that is taken away
+  bool everything = false;                 ///< clients also say what client_texts.hpp leaves out
+  bool trace = false;                      ///< keeps a line for everything that happens
   /// One client that says this, instead of what the seed says.
   std::shared_ptr<const std::vector<utterance>> script;
   std::string script_level = "read committed"; ///< its default isolation level
