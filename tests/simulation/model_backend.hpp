@@ -60,7 +60,7 @@ class model_backend {
   /// Idle and with nothing left to read.
   bool at_rest() const { return state_ == doing::reading && !runnable(); }
   /// No transaction, nothing unread, and not skipping.
-  bool idle() const { return at_rest() && block_ == block::none; }
+  bool idle() const { return at_rest() && block_ == block::none && !skipping_; }
   /// Something that needs a data base of its own cannot be known (COMMIT PREPARED of another session's).
   bool unsure() const { return unsure_; }
 

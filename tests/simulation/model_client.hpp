@@ -80,7 +80,7 @@ class model_client {
   bool needs_sync() const;
   void say_copy_data();
   void say_function_call();
-  void note_level(std::string_view text);
+  void note_what_it_does(std::string_view text);
   void finish_open_things();
   void take_expected();
   void compare(const heard& got);
@@ -114,6 +114,7 @@ class model_client {
   bool diverged_ = false;
   bool used_own_locks_ = false;
   bool high_level_ = false; ///< REPEATABLE READ or SERIALIZABLE was spoken of
+  bool locked_table_ = false;
   bool terminated_ = false;
   std::optional<std::string> violation_;
 };
