@@ -1,9 +1,8 @@
 // What the simulated clients say: random SQL of every shape that the gate treats in its own way.
 //
-// Without `everything` they do not say what the gate is known to answer otherwise than a server does: they
-// leave the gate key itself alone, PREPARE TRANSACTION and isolation levels come in texts of their own, a
-// batch that binds the unnamed statement parses it, and at the higher levels a batch gets its Sync before a
-// simple query.
+// Without `everything` they leave the gate key itself alone, and PREPARE TRANSACTION and isolation levels
+// come in texts of their own: what is known to be answered otherwise than by a server, in shapes that nobody
+// has been seen to use.
 #pragma once
 
 #include <string>

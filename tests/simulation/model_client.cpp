@@ -31,7 +31,6 @@ model_client::model_client(random_source& chance, int number, habits how)
     : chance_(chance), texts_(chance, number, how.everything), habits_(how), turns_left_(how.turns),
       own_backend_(own_database_, nobody_, nullptr, 1) {
   own_backend_.settings["default_transaction_isolation"] = how.default_level;
-  note_what_it_does(how.default_level);
 }
 
 bool model_client::answered() const {
@@ -108,8 +107,6 @@ std::string model_client::speak() {
     say_sync();
   } else if (turns_left_ == 0) {
     finish_open_things();
-  } else if (batch_open_ && high_level_ && !habits_.everything) {
-    say_sync();
   } else {
     --turns_left_;
     const std::size_t kind = chance_.below(20);
@@ -149,8 +146,6 @@ void model_client::say_query(const std::string& text) {
 
 void model_client::note_what_it_does(std::string_view text) {
   locked_table_ = locked_table_ || text.find("LOCK TABLE") != std::string_view::npos;
-  for (const std::string_view word : {"REPEATABLE", "repeatable", "SERIALIZABLE"})
-    high_level_ = high_level_ || text.find(word) != std::string_view::npos;
 }
 
 void model_client::say_function_call() {
@@ -169,8 +164,7 @@ void model_client::say_function_call() {
 /// Parse, Bind, Execute of one or more statements, and mostly a Sync.
 void model_client::say_batch() {
   static constexpr std::array names = {"", "", "s", "t"};
-  const bool one_by_one = letter_ == 'E' && !habits_.everything;
-  for (std::size_t i = one_by_one ? 1 : chance_.between(1, 3); i > 0; --i) {
+  for (std::size_t i = chance_.between(1, 3); i > 0; --i) {
     const std::string name = names[chance_.below(names.size())];
     const std::string portal = chance_.one_in(6) ? "o" : "";
     std::string bytes;
@@ -178,7 +172,7 @@ void model_client::say_batch() {
     if (text.starts_with("DECLARE c") || text.starts_with("LOCK")) continue;
     note_what_it_does(text);
     if (chance_.one_in(8)) protocol::append_close(bytes, 'S', name);
-    if (!chance_.one_in(5) || (name.empty() && !habits_.everything)) {
+    if (!chance_.one_in(5)) {
       protocol::append_parse(bytes, name, text);
       if (text.find("advisory_") != std::string::npos) used_own_locks_ = true;
     }
@@ -197,7 +191,7 @@ void model_client::say_batch() {
     batch_open_ = true;
     say(bytes);
   }
-  if (chance_.one_in(12) && habits_.pipelines && !one_by_one) return;
+  if (chance_.one_in(12) && habits_.pipelines) return;
   say_sync();
 }
 

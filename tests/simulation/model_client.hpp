@@ -113,7 +113,6 @@ class model_client {
   bool lost_ = false;
   bool diverged_ = false;
   bool used_own_locks_ = false;
-  bool high_level_ = false; ///< REPEATABLE READ or SERIALIZABLE was spoken of
   bool locked_table_ = false;
   bool terminated_ = false;
   std::optional<std::string> violation_;

@@ -122,7 +122,7 @@ task<outcome> model_backend::run_data(statement_pointer statement, model_snapsho
     co_return model_error{"42P01", "relation does not exist"};
   if ((statement->writes || statement->changes_mode) && transaction_.read_only)
     co_return model_error{"25006", "cannot execute in a read-only transaction"};
-  if (describe_rows_ && statement->returns_rows())
+  if (describe_rows_ && statement->what == verb::select)
     send_row_description(statement->known == known_query::none ? 1 : 15);
   look(*statement, snapshot);
   error = co_await run_advisory(statement);
@@ -147,7 +147,9 @@ task<outcome> model_backend::run_data(statement_pointer statement, model_snapsho
     if (result_.empty()) result_.emplace_back(statement->value.empty() ? "1" : statement->value);
     for (unsigned i = 0; i < statement->rows; ++i)
       send_row(result_);
-  } else if (statement->returning) {
+  } else if (statement->returning && statement->fails != failure::execution) {
+    // A statement that modifies runs to its end first (PORTAL_ONE_RETURNING).
+    if (describe_rows_) send_row_description(3);
     const std::string id = std::to_string(transaction_.id);
     send_row({statement->value, id, id});
   }

@@ -113,7 +113,7 @@ void read_effects(std::string_view text, model_statement& out) {
   if (text == "select true") out.value = "t";
   read_advisory(text, out);
   if (has(text, "1/0")) out.fails = failure::planning;
-  if (has(text, "/(a") || has(text, "/(2 - a)")) out.fails = failure::execution;
+  if (has(text, "/(a") || has(text, "/(2 - a)") || has(text, "1/count(")) out.fails = failure::execution;
   if (has(text, "(999)")) out.fails = failure::commit;
   if (has_word(text, "nowhere")) out.fails = failure::analysis;
   const bool writes_control = has(text, "update ledger_control") || has(text, "update \"ledger_control\"");
