@@ -5,8 +5,6 @@ import dataclasses
 
 import psycopg2
 
-from player import comparable
-
 TOUCHES = {"write", "read", "lock", "commit", "read_control", "lock_control"}
 
 

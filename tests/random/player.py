@@ -7,6 +7,7 @@ the session's backend must sleep and nothing arrive for a while.
 """
 
 import array
+import collections
 import dataclasses
 import fcntl
 import select
@@ -59,6 +60,7 @@ class Player:
         self.session = session
         self.functions = functions
         self.expected = expected
+        self.still_expected = _by_stream(expected.messages) if expected else None
         self.compared = 0
         self.stopped = None
         self.on_settled = on_settled
@@ -162,18 +164,23 @@ class Player:
 
     def _has_diverged(self):
         while not self.stopped and self.compared < len(self.messages):
-            got = self.messages[self.compared]
-            if self.compared == len(self.expected.messages):
-                self.stopped = "difference"
-            elif comparable(got) != comparable(self.expected.messages[self.compared]):
-                refused = got.kind == "E" and REFUSAL in got.body
-                if refused and b"C25P02" in self.expected.messages[self.compared].body:
-                    self.compared += 1
-                    continue
-                self.stopped = "refused" if refused else "difference"
-            else:
-                self.compared += 1
+            self.stopped = self._compare(self.messages[self.compared])
+            self.compared += not self.stopped
         return self.stopped
+
+    def _compare(self, got):
+        """None when `got` is what the direct run says; ParameterStatus may come at any time, in its own order."""
+        stream = self.still_expected[got.kind == "S"]
+        if not stream:
+            return "difference"
+        wanted = stream.popleft()
+        if comparable(got) == comparable(wanted):
+            return None
+        refused = got.kind == "E" and REFUSAL in got.body
+        if refused and b"C25P02" in wanted.body:
+            return None
+        stream.appendleft(wanted)
+        return "refused" if refused else "difference"
 
     def _settle_by_silence(self):
         end = time.monotonic() + DEADLINE
@@ -223,6 +230,14 @@ class Player:
             return True
         last = self.messages[-3:]
         return len(last) == 3 and last[0].kind == "D" and b"the end" in last[0].body and last[2].kind == "Z"
+
+
+def _by_stream(messages):
+    """What comes in turn, and the ParameterStatus messages, which are asynchronous."""
+    streams = collections.deque(), collections.deque()
+    for message in messages:
+        streams[message.kind == "S"].append(message)
+    return streams
 
 
 def comparable(message):

@@ -7,7 +7,7 @@ for the time, a process or a transaction number. Amounts are 0 but for `post_by_
 READS = (
     "SELECT count(*) FROM kudos_ledger",
     "SELECT event_id FROM kudos_ledger WHERE event_id < 7 ORDER BY event_id",
-    "SELECT 1 / (event_id - 5) FROM kudos_ledger WHERE event_id < 9 ORDER BY event_id",
+    "SELECT 1 / (i - 5) FROM (SELECT event_id AS i FROM kudos_ledger WHERE event_id < 9 ORDER BY 1 OFFSET 0) l",
     "SELECT id FROM users WHERE id = 3 FOR UPDATE",
     "SELECT announce('read') FROM kudos_ledger WHERE event_id = 2",
     "SELECT user_id, amount FROM kudos_stat_events WHERE event_id = 1",
