@@ -22,6 +22,7 @@ class Result:
     problems: list
     transactions: int = 0
     touches: int = 0
+    transitions: int = 0
     refused: bool = False
     crashed: bool = False  # the server itself did, directly
 
@@ -56,21 +57,28 @@ class Differential:
         def check_locks(player, index):
             problems.extend(self._lock_problems(player, index, own_locks.get(index, [])))
 
-        player = harness.player(harness.proxied, session, expected=direct, on_settled=check_locks)
-        player.patience = self.patience
+        player = harness.player(
+            harness.proxied, session, expected=direct, on_settled=check_locks, patience=self.patience
+        )
         answer = player.play()
-        problems += self._differences(session, direct, answer)
+        problems += self._differences(direct, answer)
+        return self._result(problems, answer)
+
+    def _result(self, problems, answer, transitions=0):
+        """Adds what the oracle and the server have to say about the session."""
+        harness = self.harness
         records = [record for record in harness.oracle.touches() if record.pid == answer.pid]
         problems += [
             Problem(violation.kind, str(violation))
             for violation in harness.oracle.violations()
             if violation.record.pid == answer.pid
         ]
+        problems += [Problem("unbalanced", str(row)) for row in harness.oracle.unbalanced()]
         if harness.sidecar.process.poll() is not None:
             problems.append(Problem("the sidecar died", harness.sidecar.log()[-1000:]))
             harness.sidecar.start()
-        transactions = sum(m.kind == "Z" and m.body == b"I" for m in answer.messages)
-        return Result(problems, transactions, len(records), answer.stopped == "refused")
+        ended = sum(m.kind == "Z" and m.body == b"I" for m in answer.messages)
+        return Result(problems, ended, len(records), transitions, answer.stopped == "refused")
 
     def _lock_problems(self, player, index, own_locks):
         status = player.status_now()
@@ -90,7 +98,7 @@ class Differential:
         )
 
     @staticmethod
-    def _differences(session, direct, answer):
+    def _differences(direct, answer):
         if answer.stopped == "refused":
             return
         at = answer.compared

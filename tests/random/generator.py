@@ -13,16 +13,16 @@ NAMES = ("s1", "s2")
 BAD = ("999", "1 / 0", "nocolumn", "SELEC", "''", "(i - 5)", "FETCH", "MOVE", "CLOSE c", "CALL", "COMMIT; PERFORM")
 
 
-def session(seed, writes=(12, 30), in_band=True):
-    """The session of `seed`. `in_band`: may it change or lock the control row?"""
-    return Generator(seed, in_band).session(writes)
+def session(seed, writes=(12, 30), flips=False):
+    """The session of `seed`. `flips`: may it change the mode, and give back locks that it has not taken?"""
+    return Generator(seed, flips).session(writes)
 
 
 class Generator:
-    def __init__(self, seed, in_band=True):
+    def __init__(self, seed, flips=False):
         self.seed = seed
         self.random = random.Random(seed)
-        self.in_band = in_band
+        self.flips = flips
         self.state = "I"
         self.raised = False  # is the session's default level above READ COMMITTED?
         self.prepared = False
@@ -133,7 +133,8 @@ class Generator:
         )
 
     def transition(self):
-        return self.one_of(words.IN_BAND_TRANSITIONS) if self.in_band else self.touching()
+        texts = words.IN_BAND_TRANSITIONS
+        return self.one_of((*texts, *words.FLIPS, words.UNOWNED_UNLOCK) if self.flips else texts)
 
     def guess(self, text):
         """What the state is thought to be behind `text`."""

@@ -62,6 +62,7 @@ class Harness(contextlib.ExitStack):
         self.sidecar = self.enter_context(Sidecar(self.cluster.endpoint(), changes))
         self._connect()
         self.direct = self.cluster.endpoint(unix=True, dbname=DIRECT)
+        self.operator = self.cluster.endpoint(unix=True)
         self.proxied = self.sidecar.endpoint()
         rows = self.watch.execute("SELECT proname, oid::int FROM pg_proc WHERE proname = ANY (%s)", (CALLED,))
         self.functions = dict(rows)

@@ -23,6 +23,7 @@ WRITES = (
     "INSERT INTO kudos_ledger (user_id, amount) VALUES (3, 0)",
     "INSERT INTO kudos_ledger (user_id, amount) VALUES (4, 0) RETURNING user_id",
     "INSERT INTO kudos_ledger (user_id, amount) VALUES (999, 0)",
+    "INSERT INTO kudos_ledger (user_id, amount) VALUES (999, 0) RETURNING user_id",
     "INSERT INTO kudos_ledger (user_id, amount) SELECT id, 0 FROM users WHERE id < 4",
     "INSERT INTO kudos_ledger (user_id, amount, entry_type) VALUES (1, 0, '')",
     "INSERT INTO kudos_reservations (user_id, amount) VALUES (77, 0)",
@@ -65,6 +66,13 @@ IN_BAND_TRANSITIONS = (
     "UPDATE kudos_ledger_control SET changed_at = NULL WHERE id = 1",
     "WITH m AS (UPDATE kudos_ledger_control SET changed_at = NULL WHERE id = 1 RETURNING 1)"
     " SELECT count(*) FROM m",
+)
+
+# Only where nothing is compared with a direct run.
+FLIPS = (
+    "UPDATE kudos_ledger_control SET mode = 'ledger' WHERE id = 1",
+    "BEGIN; SELECT id FROM kudos_ledger_control WHERE id = 1 FOR UPDATE;"
+    " UPDATE kudos_ledger_control SET mode = 'ledger' WHERE id = 1; COMMIT",
 )
 
 PLAIN = (
