@@ -76,6 +76,7 @@ class Player:
         self.messages = []
         self.ready = 0
         self.owed = 0
+        self.is_behind = False  # there may be answers still to come
         self.closed = False
         self.patience = patience
 
@@ -98,16 +99,16 @@ class Player:
                     self.on_settled(self, index)
             if not self.stopped:
                 self._farewell()
-            if self.transition:
-                self.transition.finish()
         finally:
             self.client.close()
+            if self.transition:
+                self.transition.finish()
         return Answer(self.messages, reached, self.pid, self.closed, self.stopped, self.compared)
 
     def status_now(self):
         """I, T or E when the session's last message has been answered to its end, else None."""
         last = self.messages[-1] if self.messages else None
-        if not self.last_step.makes_ready or last is None or last.kind != "Z":
+        if self.is_behind or not self.last_step.makes_ready or last is None or last.kind != "Z":
             return None
         return last.body.decode()
 
@@ -191,10 +192,11 @@ class Player:
         return "refused" if got.kind == "E" and REFUSAL in got.body else "difference"
 
     def _settle_by_silence(self):
-        end = time.monotonic() + DEADLINE
+        end = time.monotonic() + self.patience
+        self.is_behind = False
         while self.ready < self.owed and not self.closed:
             if not self._receive(QUIET) and sleeps(self.pid) and not self._receive(QUIET):
-                self.owed = self.ready
+                self.is_behind = True
                 return
             if time.monotonic() > end:
                 self.stopped = "silence"

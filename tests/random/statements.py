@@ -39,7 +39,7 @@ WRITES = (
 
 # What no plain statement is: each may need the hold that one extra round trip takes.
 UTILITIES = (
-    "CALL post_in_two_transactions(1)",
+    "CALL post_twice(1)",
     "CALL post_twice(2)",
     "DO $$ BEGIN INSERT INTO kudos_ledger (user_id, amount) VALUES (5, 0); END $$",
     "DO $$ BEGIN INSERT INTO kudos_ledger (user_id, amount) VALUES (5, 0); COMMIT;"
