@@ -114,7 +114,6 @@ class model_client {
   bool diverged_ = false;
   bool used_own_locks_ = false;
   bool locked_table_ = false;
-  bool terminated_ = false;
   std::optional<std::string> violation_;
 };
 
