@@ -25,7 +25,9 @@ std::shared_ptr<const gate::gate_rules> rules() {
   settings.gate.tables = {{"", "led", config::pin_on::any, {}}};
   settings.gate.functions = {"f"};
   settings.control_row.table = "ctl";
-  settings.limits.max_buffered_statement_bytes = 512;
+  // More than an input is long: the engine gives a Bind whose names do not end up at some size of what is
+  // there.
+  settings.limits.max_buffered_statement_bytes = 8192;
   return gate::make_gate_rules(settings);
 }
 
