@@ -91,7 +91,9 @@ class Differential:
             yield Problem("no lock in transaction", f"behind write {index}")
 
     def _has_touched(self, pid):
-        rows = self.harness.watch.execute("SELECT virtualtransaction FROM pg_locks WHERE pid = %s LIMIT 1", (pid,))
+        rows = self.harness.watch.execute(
+            "SELECT virtualtransaction FROM pg_locks WHERE pid = %s LIMIT 1", (pid,)
+        )
         return any(
             record.pid == pid and (record.transaction,) in rows and not record.is_exempt
             for record in self.harness.oracle.touches()

@@ -43,7 +43,11 @@ class Duet(differential.Differential):
         transition = Transition(harness.operator, harness.watch, lambda: harness.end_prepared(harness.watch))
         try:
             player = harness.player(
-                harness.proxied, session, on_settled=check_locks, transition=transition, patience=self.patience
+                harness.proxied,
+                session,
+                on_settled=check_locks,
+                transition=transition,
+                patience=self.patience,
             )
             answer = player.play()
         finally:

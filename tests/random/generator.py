@@ -10,7 +10,19 @@ from script import Session, message
 
 NAMES = ("s1", "s2")
 # Texts with one of these fail when they run.
-BAD = ("999", "1 / 0", "nocolumn", "SELEC", "''", "(i - 5)", "FETCH", "MOVE", "CLOSE c", "CALL", "COMMIT; PERFORM")
+BAD = (
+    "999",
+    "1 / 0",
+    "nocolumn",
+    "SELEC",
+    "''",
+    "(i - 5)",
+    "FETCH",
+    "MOVE",
+    "CLOSE c",
+    "CALL",
+    "COMMIT; PERFORM",
+)
 
 
 def session(seed, writes=(12, 30), flips=False):
@@ -285,7 +297,11 @@ class Generator:
         return steps
 
     def copy_in_batch(self):
-        steps = [message("Parse", "", self.one_of(words.COPIES)), message("Bind", "", ""), message("Execute", "")]
+        steps = [
+            message("Parse", "", self.one_of(words.COPIES)),
+            message("Bind", "", ""),
+            message("Execute", ""),
+        ]
         if self.random.random() < 0.4:
             steps.append(message("Sync"))
         return steps + self.copy_lines()

@@ -19,7 +19,12 @@ from support.sidecar import APPLIER_KEY, GATE_KEY, Sidecar  # noqa: E402
 from support.waiting import wait_until  # noqa: E402
 
 DIRECT = "horde_direct"
-FUNCTIONS = ["post_credit", "post_in_two_transactions", "post_by_mode", "post_twice"]
+# What leads to the ledger is for the catalog to find.
+CONFIGURATION = {
+    "log": {"level": "warn"},
+    "gate": {"functions": [], "catalog": {"refresh": "10s"}},
+    "transitions": {"queue_budget": "500ms", "deadline": "10s"},
+}
 LOCKS = f"""SELECT mode, virtualtransaction FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
              AND objid::bigint IN ({GATE_KEY}, {APPLIER_KEY}) AND pid = %s ORDER BY mode"""
 
@@ -41,9 +46,8 @@ class Watch:
 
 
 class Harness(contextlib.ExitStack):
-    def __init__(self, changes=None, settings=None):
+    def __init__(self, settings=None):
         super().__init__()
-        self.changes = changes or {}
         self.settings = settings or {}
 
     def __enter__(self):
@@ -58,8 +62,7 @@ class Harness(contextlib.ExitStack):
     def _start(self):
         self.cluster = self.enter_context(Cluster(self.settings))
         prepare(self.cluster)
-        changes = {"log": {"level": "warn"}, "gate": {"functions": FUNCTIONS}, **self.changes}
-        self.sidecar = self.enter_context(Sidecar(self.cluster.endpoint(), changes))
+        self.sidecar = self.enter_context(Sidecar(self.cluster.endpoint(), CONFIGURATION))
         self._connect()
         self.direct = self.cluster.endpoint(unix=True, dbname=DIRECT)
         self.operator = self.cluster.endpoint(unix=True)
@@ -67,6 +70,17 @@ class Harness(contextlib.ExitStack):
         rows = self.watch.execute("SELECT proname, oid::int FROM pg_proc WHERE proname = ANY (%s)", (CALLED,))
         self.functions = dict(rows)
         self.applied = 0
+
+    @contextlib.contextmanager
+    def other_sidecar(self, command):
+        """Plays through a sidecar of another program for a while."""
+        product = self.sidecar, self.proxied
+        with Sidecar(self.cluster.endpoint(), CONFIGURATION, command=command) as self.sidecar:
+            self.proxied = self.sidecar.endpoint()
+            try:
+                yield
+            finally:
+                self.sidecar, self.proxied = product
 
     def _connect(self):
         self.watch = self.enter_context(contextlib.closing(Watch(self.cluster)))

@@ -95,10 +95,11 @@ def merged(base, changes):
 
 class Sidecar:
     """`server` is the endpoint that the sidecar connects to; `changes` are laid over the configuration; `launcher` is
-    a command line that starts another one in its own place."""
+    a command line that starts another one in its own place, `command` what is run instead of the product."""
 
-    def __init__(self, server, changes=None, await_ready=True, launcher=()):
+    def __init__(self, server, changes=None, await_ready=True, launcher=(), command=None):
         self.server = server
+        self.command = command
         self.changes = changes or {}
         self.await_ready = await_ready
         self.launcher = launcher
@@ -137,7 +138,7 @@ class Sidecar:
     def start(self):
         with open(self.log_file, "ab") as log:
             self.process = spawn(
-                [*self.launcher, str(binary()), "--config", str(self.configuration_file)],
+                [*self.launcher, *(self.command or [str(binary())]), "--config", str(self.configuration_file)],
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
