@@ -73,6 +73,7 @@ class engine_core {
   struct extended_batch {
     bool open = false;
     bool begin = false;                     ///< BEGIN was executed in it
+    bool chained = false;                   ///< COMMIT or ROLLBACK AND CHAIN was executed in it
     bool end = false;                       ///< COMMIT, ROLLBACK or something unknown was executed in it
     bool bound = false;                     ///< anything was bound or executed in it
     bool refused = false;                   ///< something in it was refused: the server skips the rest
@@ -269,6 +270,7 @@ class engine_core {
   unsigned batch_serial_ =
       0; ///< number of the open batch, or of its part behind the last redefinition by SQL
   bool as_extended_in_flight_ = false;
+  bool batch_goes_on_ = false;         ///< a COPY has eaten the Sync: for the server the batch is still open
   bool unnamed_closed_behind_ = false; ///< what was sent behind it drops the unnamed statement in any case
   char status_ = 0;
   bool state_moved_ =

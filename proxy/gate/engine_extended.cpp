@@ -25,6 +25,7 @@ void engine_core::open_batch() {
   if (batch_.open) return;
   batch_ = {};
   batch_.open = true;
+  batch_.bound = batch_goes_on_;
   batch_.base_outstanding = queue_.size();
   ++batch_serial_;
   // A simple query drops the unnamed statement. One sent as extended does so with its last Close, which an
@@ -152,7 +153,7 @@ void engine_core::after_execute(const statement_class& statement) {
     batch_.begin = false;
     return;
   case sql::control_kind::commit_and_chain:
-  case sql::control_kind::rollback_and_chain:
+  case sql::control_kind::rollback_and_chain: batch_.chained = true; [[fallthrough]];
   case sql::control_kind::prepare_transaction:
     batch_.end = true;
     batch_.begin = false;
@@ -264,6 +265,7 @@ batch_situation engine_core::situation_of(const statement_class& statement) cons
   now.failed_for_sure = failed_for_sure();
   now.begin_in_batch = batch_.begin;
   now.end_in_batch = batch_.end;
+  now.chained_in_batch = batch_.chained;
   now.bound_in_batch = batch_.bound;
   now.savepoint_possible = savepoint_possible();
   now.plain_dml = statement.plain_dml || (statement.may_commit_inside && !inner_commit);
@@ -282,8 +284,7 @@ engine_core::fate engine_core::inject_give_up_hold_for_prepare() {
     return fate::hold;
   }
   if (status_ != 'T' || batch_.end) return fate::forward;
-  const pin_strength touched = std::max(under_hold_, pin_known_);
-  if (touched != pin_strength::none) inject_batch_pin(touched, false);
+  inject_batch_pin(hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared, false);
   inject_release();
   return fate::forward;
 }
@@ -308,6 +309,7 @@ engine_core::fate engine_core::on_close(const frame& message) {
 engine_core::fate engine_core::on_sync() {
   discard_to_sync_ = false;
   skipping_ = false;
+  batch_goes_on_ = false;
   const bool release = batch_.open && batch_.commit_last && hold_.any() && base_known() && status_ != 'I' &&
                        client_rest_ == 0 && kind_ == session_kind::gated;
   expected_reply& entry = queue_.push(reply_kind::sync, reply_owner::client);

@@ -5,6 +5,19 @@
 
 namespace ledgergate::gate {
 
+namespace {
+
+/// What a name does that may mean this or anything else: at least as much as either.
+statement_class doubted(const statement_class& known) {
+  statement_class out = unknown_statement();
+  out.touch = std::max(out.touch, known.touch);
+  out.drops_session_locks = known.drops_session_locks;
+  out.isolation = known.isolation;
+  return out;
+}
+
+} // namespace
+
 /// Something in flight may give the name another meaning.
 bool engine_core::name_doubtful(std::string_view name) const {
   if (redefiners_in_flight_ == 0 || name.empty() || !keeps(gate_rule::doubt_redefined_names)) return false;
@@ -66,7 +79,7 @@ statement_class engine_core::with_sql_names(statement_class statement) {
     judge_again(name);
     const auto target = names_.find(name, 0);
     const bool known = target && !name_doubtful(name) && target->sql_names == nullptr;
-    const statement_class executed = known ? *target : unknown_statement();
+    const statement_class executed = known ? *target : target ? doubted(*target) : unknown_statement();
     if (executed.touch > statement.touch) {
       statement.touch = executed.touch;
       statement.reason = executed.reason;
@@ -82,9 +95,10 @@ statement_class engine_core::class_of_statement(std::string_view name) {
   judge_again(name);
   const unsigned batch = batch_.open ? batch_serial_ : 0;
   if (const auto parsed = names_.parsed_in(name, batch)) return with_sql_names(*parsed);
-  if (const auto known = names_.find(name, batch); known && !name_doubtful(name))
-    return with_sql_names(*known);
-  return unknown_statement();
+  const auto known = names_.find(name, batch);
+  if (!known) return unknown_statement();
+  const statement_class found = with_sql_names(*known);
+  return name_doubtful(name) ? doubted(found) : found;
 }
 
 /// Between a definition that may lead to the ledger and the next reading of the catalog nobody can say what a

@@ -92,10 +92,10 @@ void engine_core::inject_transaction_calls(pin_strength strength) {
 }
 
 /// F12: a prepared transaction keeps transaction-level locks and refuses beside session-level ones.
-// The hold may be left from an earlier transaction: what counts is what this one touched.
 void engine_core::inject_pin_for_prepare(pin_strength strength) {
-  strength = std::max({strength, under_hold_, pin_known_});
-  if (strength != pin_strength::none) inject_transaction_calls(strength);
+  if (hold_.any())
+    strength = std::max(strength, hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
+  inject_transaction_calls(strength);
   if (hold_.any()) inject_release();
 }
 
@@ -109,7 +109,7 @@ bool engine_core::may_have_locked(pin_strength strength, std::string_view sqlsta
 void engine_core::pin_succeeded(const expected_reply& entry, pin_shape shape) {
   pin_known_ = std::max(pin_known_, entry.strength);
   if (entry.at_top) pin_at_top_ = std::max(pin_at_top_, entry.strength);
-  if (pin_known_ >= under_hold_) under_hold_ = pin_strength::none;
+  if (pin_known_ >= under_hold_) forget_under_hold(); // but for what is sent behind it
   note_pin(note::kind::pin_held, shape);
 }
 

@@ -131,6 +131,7 @@ void engine_core::push_query(const sql::text_verdict& verdict, std::string_view 
   mark_definition(entry, verdict.defines_a_way);
   mark_under_hold(entry);
   batch_ = {};
+  batch_goes_on_ = false;
   unnamed_closed_behind_ = true;
   owed_close_unnamed_ = false; // a simple query drops the unnamed statement by itself
 }
@@ -301,7 +302,7 @@ simple_situation engine_core::situation_of(const sql::text_verdict& verdict, boo
   const bool inner_commit = verdict.may_commit_inside && !keeps(gate_rule::hold_for_inner_commit);
   simple_situation now;
   now.replies_outstanding = !idle() && keeps(gate_rule::known_state);
-  now.batch_open = batch_.open;
+  now.batch_open = batch_.open || batch_goes_on_;
   now.base_known = base_known();
   now.function_call = function_call;
   now.replication = kind_ == session_kind::replication;

@@ -278,6 +278,7 @@ engine_core::fate engine_core::on_reply(const frame& message) {
       copy_in_open_ = false;
       while (queue_.size() > 1 && (queue_.at(1).maybe_eaten || queue_.at(1).kind == reply_kind::copy_end)) {
         const bool end = queue_.at(1).kind == reply_kind::copy_end;
+        batch_goes_on_ = batch_goes_on_ || !end;
         queue_.remove(1);
         if (batch_.base_outstanding > 1) --batch_.base_outstanding;
         if (end) break;

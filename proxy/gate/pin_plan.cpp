@@ -63,7 +63,8 @@ pin_plan plan_in_failed(const simple_situation& now) {
   // Going back to a savepoint twice is going back once: from there on it is a text in an open transaction.
   if (now.first == sql::control_kind::rollback_to && !now.replication)
     return now.first_ran ? pin_plan::forward : pin_plan::run_first_statement;
-  const bool possible = !now.replication && !now.drops_session_locks;
+  // Where the server cannot read it either it runs nothing of it: then nothing may run in front of it.
+  const bool possible = !now.replication && !now.drops_session_locks && !now.unread;
   return possible ? pin_plan::envelope_from_failed : pin_plan::refuse;
 }
 
@@ -104,6 +105,7 @@ pin_plan plan_batch(const batch_situation& now) {
   const bool implicit_low = now.default_level == isolation_level::low;
   if (!now.base_known && !(implicit_low && now.block_level == isolation_level::low))
     return pin_plan::wait_base;
+  if (now.chained_in_batch && now.block_level != isolation_level::low) return pin_plan::refuse;
   const pin_plan here = now.savepoint_possible ? pin_plan::in_batch_with_session : pin_plan::in_batch;
   if (now.in_block()) {
     switch (now.block_level) {

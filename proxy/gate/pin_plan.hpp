@@ -56,12 +56,13 @@ pin_plan plan_simple(const simple_situation&);
 
 /// A Bind or Execute that needs a pin it does not have.
 struct batch_situation {
-  bool base_known = true;       ///< every reply to what was sent before this batch is in
-  char base_status = 'I';       ///< valid when base_known
-  bool failed_for_sure = false; ///< the transaction has failed, and nothing sent since can end it
-  bool begin_in_batch = false;  ///< BEGIN was executed earlier in this batch
-  bool end_in_batch = false;    ///< COMMIT, ROLLBACK or something unknown was executed earlier in this batch
-  bool bound_in_batch = false;  ///< anything was bound or executed earlier in this batch
+  bool base_known = true;        ///< every reply to what was sent before this batch is in
+  char base_status = 'I';        ///< valid when base_known
+  bool failed_for_sure = false;  ///< the transaction has failed, and nothing sent since can end it
+  bool begin_in_batch = false;   ///< BEGIN was executed earlier in this batch
+  bool end_in_batch = false;     ///< COMMIT, ROLLBACK or something unknown was executed earlier in this batch
+  bool chained_in_batch = false; ///< .. AND CHAIN: the block behind it keeps the level of the one before
+  bool bound_in_batch = false;   ///< anything was bound or executed earlier in this batch
   bool savepoint_possible = false;
   bool plain_dml = true;
   bool may_commit_inside = false;

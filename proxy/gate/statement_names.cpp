@@ -111,8 +111,11 @@ void statement_names::forget(std::string_view name) {
 void statement_names::forget_all() {
   for (auto at = statements_.begin(); at != statements_.end();) {
     const auto next = std::next(at);
-    at->second.current.reset();
-    erase_if_unused(at);
+    // The server keeps the unnamed statement: it does not stand among the others there.
+    if (!at->first.empty()) {
+      at->second.current.reset();
+      erase_if_unused(at);
+    }
     at = next;
   }
 }

@@ -211,7 +211,7 @@ void transition_engine::process(const sql_result& result) {
   case phase::sealing: sealed(result); break;
   case phase::committing: commit_answered(result); break;
   case phase::asking: outcome_answered(result); break;
-  case phase::ending: conclude(); break;
+  case phase::ending: end_answered(result); break;
   case phase::connecting:
   case phase::quiet:
   case phase::backing_off:
@@ -264,6 +264,13 @@ void transition_engine::stop_with(outcome how) {
   } else {
     conclude();
   }
+}
+
+// A session that did not let go of everything would keep the slot, and with it every other transition, out.
+void transition_engine::end_answered(const sql_result& result) {
+  if (result.error || result.status != transaction_status::idle)
+    out_->push_back(action::drop_connection{"the end of the transition was not carried out"});
+  conclude();
 }
 
 void transition_engine::conclude() {

@@ -139,6 +139,7 @@ class transition_engine {
   void abort(abort_reason reason, std::string message, std::optional<server_error> error = std::nullopt);
   void abort_by_deadline(std::string message);
   void stop_with(outcome how);
+  void end_answered(const sql_result& result);
   void conclude();
 
   // Helpers.

@@ -20,6 +20,17 @@ TEST(Cancelling, EndsTheWaitInTheQueue) {
   EXPECT_EQ(script.record().attempts[0].outcome, attempt_outcome::cancelled);
 }
 
+TEST(Cancelling, OfTheEndItselfDropsTheConnectionSoThatNothingStaysLocked) {
+  engine_script script;
+  script.go_to_queue();
+  script.send(event::cancel_asked{"an operator cancelled it"});
+  script.send(event::cancel_done{});
+  script.answer("pg_advisory_xact_lock(1263879245", failed("57014"));
+  script.answer("ROLLBACK; SELECT pg_catalog.pg_advisory_unlock", failed("57014"));
+  EXPECT_TRUE(script.drop_wanted());
+  EXPECT_EQ(script.state(), transition_state::aborted);
+}
+
 TEST(Cancelling, WinsOverAGrantThatComesAtTheSameMoment) {
   engine_script script;
   script.go_to_queue();
