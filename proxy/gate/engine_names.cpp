@@ -5,19 +5,6 @@
 
 namespace ledgergate::gate {
 
-namespace {
-
-/// What a name does that may mean this or anything else: at least as much as either.
-statement_class doubted(const statement_class& known) {
-  statement_class out = unknown_statement();
-  out.touch = std::max(out.touch, known.touch);
-  out.drops_session_locks = known.drops_session_locks;
-  out.isolation = known.isolation;
-  return out;
-}
-
-} // namespace
-
 /// Something in flight may give the name another meaning.
 bool engine_core::name_doubtful(std::string_view name) const {
   if (redefiners_in_flight_ == 0 || name.empty() || !keeps(gate_rule::doubt_redefined_names)) return false;

@@ -401,7 +401,7 @@ void engine_core::on_command_tag(std::string_view tag, expected_reply& entry) {
     forget_level(false);
   } else if (tag == "CALL" || tag == "DO") {
     forget_pin(); // it may have committed inside; taking the pin again is cheap
-    if (entry.sql_names != nullptr && entry.sql_names->redefines_unseen) names_.forget_all();
+    if (entry.sql_names != nullptr && entry.sql_names->redefines_unseen) names_.doubt_all();
   } else if (tag == "SAVEPOINT") {
     savepoint_maybe_ = true;
   } else if (tag == "DEALLOCATE ALL" || tag == "DISCARD ALL") {

@@ -55,6 +55,14 @@ statement_class unknown_statement() {
   return out;
 }
 
+statement_class doubted(const statement_class& known) {
+  statement_class out = unknown_statement();
+  out.touch = std::max(out.touch, known.touch);
+  out.drops_session_locks = known.drops_session_locks;
+  out.isolation = known.isolation;
+  return out;
+}
+
 statement_class merge(const statement_class& a, const statement_class& b) {
   statement_class out = a.touch >= b.touch ? a : b;
   out.plain_dml = a.plain_dml && b.plain_dml;
@@ -118,6 +126,11 @@ void statement_names::forget_all() {
     }
     at = next;
   }
+}
+
+void statement_names::doubt_all() {
+  for (auto& [name, statement] : statements_)
+    if (statement.current && !name.empty()) statement.current = doubted(*statement.current);
 }
 
 bool statement_names::same(std::string_view a, std::string_view b) { return compared(a) == compared(b); }

@@ -50,6 +50,8 @@ struct statement_class {
 statement_class class_of(const sql::text_verdict& verdict);
 /// EXECUTE or Bind of a name that nothing is known of is a touch. Only DML can be prepared by SQL.
 statement_class unknown_statement();
+/// What a name does that may mean this or anything else: at least as much as either.
+statement_class doubted(const statement_class& known);
 /// The class that is right whichever of the two is meant.
 statement_class merge(const statement_class& a, const statement_class& b);
 
@@ -82,6 +84,9 @@ class statement_names {
 
   /// The server compares names up to 63 bytes.
   static bool same(std::string_view a, std::string_view b);
+
+  /// Any name may have been given another meaning, by SQL that was not seen.
+  void doubt_all();
 
   /// Everything that is known of a name, to be judged again in place; null when nothing is.
   named_statement* entry(std::string_view name);
