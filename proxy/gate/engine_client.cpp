@@ -162,7 +162,8 @@ engine_core::fate engine_core::on_client_frame(const frame& message) {
 /// A hold ends with its transaction: nothing is sent ahead into the next one, which would keep it (G4).
 /// Waiting ends by itself only when everything sent will be answered without more from the client.
 bool engine_core::must_wait_for_release(char tag) const {
-  if (batch_.open || skipping_ || copy_in_open_ || part_of_copy(tag) || idle()) return false;
+  if (batch_.open || batch_goes_on_ || skipping_ || copy_in_open_ || part_of_copy(tag) || idle())
+    return false;
   if (ready_held_ > 0) return true; // the client's ReadyForQuery must not be overtaken
   if (!hold_.any()) return false;
   return status_ == 'I' || droppers_in_flight_ > 0;

@@ -72,11 +72,12 @@ class engine_core {
   /// The extended messages since the last boundary (Sync, simple Query, FunctionCall).
   struct extended_batch {
     bool open = false;
-    bool begin = false;                     ///< BEGIN was executed in it
-    bool chained = false;                   ///< COMMIT or ROLLBACK AND CHAIN was executed in it
-    bool end = false;                       ///< COMMIT, ROLLBACK or something unknown was executed in it
-    bool bound = false;                     ///< anything was bound or executed in it
-    bool refused = false;                   ///< something in it was refused: the server skips the rest
+    bool begin = false;      ///< BEGIN was executed in it
+    bool left_block = false; ///< the block it was sent in was ended in it: what is known of its level is over
+    bool chained = false;    ///< COMMIT or ROLLBACK AND CHAIN was executed in it
+    bool end = false;        ///< COMMIT, ROLLBACK or something unknown was executed in it
+    bool bound = false;      ///< anything was bound or executed in it
+    bool refused = false;    ///< something in it was refused: the server skips the rest
     pin_strength held = pin_strength::none; ///< a session-level lock went out in it
     bool commit_last = false;               ///< its last transaction control is a plain COMMIT or ROLLBACK
     pin_strength pinned =
@@ -137,6 +138,7 @@ class engine_core {
   void open_batch();
   fate pin_extended(const statement_class& statement);
   batch_situation situation_of(const statement_class& statement) const;
+  isolation_level block_level_in_batch() const;
   bool pinned_in_batch(const statement_class& statement, const batch_situation& now) const;
   void back_hold_in_batch(const statement_class& statement, const batch_situation& now);
   fate pin_what_the_hold_covers_in_batch(const statement_class& statement);

@@ -72,6 +72,7 @@ engine_core::fate engine_core::on_parse(const frame& message) {
 
 engine_core::fate engine_core::on_bind(const frame& message) {
   if (skipping_) return fate::forward;
+  learn_default_level();
   open_batch();
   const auto bind = protocol::decode_bind(message.body);
   statement_class statement; // of a message that is not well formed: refused by the server
@@ -91,6 +92,7 @@ engine_core::fate engine_core::on_bind(const frame& message) {
 
 engine_core::fate engine_core::on_execute(const frame& message) {
   if (skipping_) return fate::forward;
+  learn_default_level();
   open_batch();
   const auto portal = protocol::decode_execute(message.body);
   const auto found = portal ? portals_.find(*portal, batch_serial_) : std::nullopt;
@@ -135,6 +137,8 @@ void engine_core::after_execute(const statement_class& statement) {
   if (statement.may_drop_pin() || statement.may_commit_inside) batch_.pinned = pin_strength::none;
   batch_.commit_last =
       statement.control == sql::control_kind::commit || statement.control == sql::control_kind::rollback;
+  if (statement.may_drop_pin() && statement.control != sql::control_kind::rollback_to)
+    batch_.left_block = true;
   if (statement.control_unknown) {
     batch_.end = true;
     batch_.begin = false;
@@ -257,6 +261,13 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
   return fate::forward;
 }
 
+/// Of the block a message of the batch runs in.
+isolation_level engine_core::block_level_in_batch() const {
+  if (!batch_.left_block || !keeps(gate_rule::snapshot_proof)) return transaction_level();
+  return level_doubted_ || default_level() != isolation_level::low ? isolation_level::unknown
+                                                                   : isolation_level::low;
+}
+
 batch_situation engine_core::situation_of(const statement_class& statement) const {
   const bool inner_commit = statement.may_commit_inside && keeps(gate_rule::hold_for_inner_commit);
   batch_situation now;
@@ -271,7 +282,7 @@ batch_situation engine_core::situation_of(const statement_class& statement) cons
   now.plain_dml = statement.plain_dml || (statement.may_commit_inside && !inner_commit);
   now.may_commit_inside = inner_commit;
   now.held = hold_covers(strength_of(statement.touch));
-  now.block_level = transaction_level();
+  now.block_level = block_level_in_batch();
   now.default_level = default_level();
   return now;
 }
@@ -291,6 +302,7 @@ engine_core::fate engine_core::inject_give_up_hold_for_prepare() {
 
 engine_core::fate engine_core::on_describe(const frame&) {
   if (skipping_) return fate::forward;
+  learn_default_level();
   open_batch();
   queue_.push(reply_kind::describe, reply_owner::client);
   return fate::forward;
@@ -298,6 +310,7 @@ engine_core::fate engine_core::on_describe(const frame&) {
 
 engine_core::fate engine_core::on_close(const frame& message) {
   if (skipping_) return fate::forward;
+  learn_default_level();
   open_batch();
   const auto target = protocol::decode_target(message.body);
   if (target && target->target == 'P') portals_.close(target->name);
@@ -309,7 +322,7 @@ engine_core::fate engine_core::on_close(const frame& message) {
 engine_core::fate engine_core::on_sync() {
   discard_to_sync_ = false;
   skipping_ = false;
-  batch_goes_on_ = false;
+  if (!copy_in_open_) batch_goes_on_ = false;
   const bool release = batch_.open && batch_.commit_last && hold_.any() && base_known() && status_ != 'I' &&
                        client_rest_ == 0 && kind_ == session_kind::gated;
   expected_reply& entry = queue_.push(reply_kind::sync, reply_owner::client);

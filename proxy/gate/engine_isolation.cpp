@@ -35,6 +35,7 @@ void engine_core::on_isolation_mention(sql::isolation_mention mention) {
     level_doubted_ = level_doubted_ || status_ != 'I' || !idle();
     level_low_ = !level_doubted_;
     return;
+  case sql::isolation_mention::transaction_doubt: level_doubted_ = true; return;
   case sql::isolation_mention::doubt:
     level_doubted_ = true;
     // The answer to a question already asked may be from before this text.
@@ -99,7 +100,10 @@ void engine_core::on_inquiry_result(const expected_reply& entry, std::string_vie
   case reply_purpose::learn_default:
     if (!default_doubted_) default_level_ = level_of_setting(value);
     return;
-  case reply_purpose::examine_level: level_ = level_of_setting(value); return;
+  case reply_purpose::examine_level:
+    level_ = level_of_setting(value);
+    batch_.left_block = false; // the answer is of the block that is open now
+    return;
   case reply_purpose::examine_read_only:
     // A transaction that was READ ONLY from its start has touched nothing yet.
     if (level_ == isolation_level::high && value == "on" && under_hold_ == pin_strength::none &&

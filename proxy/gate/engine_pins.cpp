@@ -185,7 +185,7 @@ void engine_core::inject_first_statement(std::string_view text) {
   protocol::append_query(message, sql::leading_settings(text.substr(0, text.size() - 1)));
   out_->to_server.inject(message);
   queue_.push(reply_kind::query, reply_owner::proxy, reply_purpose::run_first);
-  on_isolation_mention(sql::isolation_mention::doubt);
+  on_isolation_mention(sql::isolation_mention::transaction_doubt);
   first_ran_ = true;
 }
 

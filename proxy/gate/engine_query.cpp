@@ -304,6 +304,7 @@ simple_situation engine_core::situation_of(const sql::text_verdict& verdict, boo
   now.replies_outstanding = !idle() && keeps(gate_rule::known_state);
   now.batch_open = batch_.open || batch_goes_on_;
   now.base_known = base_known();
+  now.bound_in_batch = batch_.bound || batch_goes_on_;
   now.function_call = function_call;
   now.replication = kind_ == session_kind::replication;
   now.status = status_;

@@ -215,6 +215,7 @@ void engine_core::fail_batch(bool pin_failed) {
   }
   batch_.pinned = pin_strength::none;
   batch_.held = pin_strength::none;
+  batch_goes_on_ = false;
   if (!queue_.empty()) return;
   if (owes_ready) {
     // The client sent a simple Query behind an un-Synced batch and waits for its ReadyForQuery; the server
@@ -278,7 +279,6 @@ engine_core::fate engine_core::on_reply(const frame& message) {
       copy_in_open_ = false;
       while (queue_.size() > 1 && (queue_.at(1).maybe_eaten || queue_.at(1).kind == reply_kind::copy_end)) {
         const bool end = queue_.at(1).kind == reply_kind::copy_end;
-        batch_goes_on_ = batch_goes_on_ || !end;
         queue_.remove(1);
         if (batch_.base_outstanding > 1) --batch_.base_outstanding;
         if (end) break;

@@ -146,9 +146,13 @@ void engine_core::on_copy_response() {
   for (std::size_t i = 1; i < queue_.size(); ++i) {
     expected_reply& entry = queue_.at(i);
     if (entry.kind == reply_kind::copy_end) copy_in_open_ = false;
-    if (entry.kind != reply_kind::sync) return; // anything else ends the connection, in the server's words
+    if (entry.kind != reply_kind::sync) break; // behind the end of the data, or it ends the connection
     entry.maybe_eaten = true;
+    batch_goes_on_ = true;
   }
+  for (std::size_t i = 1; i < queue_.size(); ++i)
+    if (queue_.at(i).kind == reply_kind::sync && !queue_.at(i).maybe_eaten) batch_goes_on_ = false;
+  if (batch_goes_on_ && batch_.open) batch_.bound = true;
 }
 
 engine_core::fate engine_core::on_ready_for_query(const frame& message) {
@@ -242,7 +246,7 @@ void engine_core::update_waits() {
   case wait_for::catalog:
   case wait_for::control_row: return;
   case wait_for::startup: over = authentication_asks_ || !starting_; break;
-  case wait_for::idle: over = idle() || copy_in_open_; break;
+  case wait_for::idle: over = idle() || copy_in_open_ || batch_goes_on_; break;
   case wait_for::base: over = base_known() || copy_in_open_; break;
   case wait_for::room: over = queue_.size() < 1024; break;
   }
@@ -272,7 +276,8 @@ bool engine_core::only_releases_outstanding() const {
 bool engine_core::idle() const { return leftovers_only(queue_.size()); }
 
 bool engine_core::base_known() const {
-  return !batch_.open || leftovers_only(batch_.base_outstanding) || !keeps(gate_rule::known_state);
+  return !batch_.open || leftovers_only(batch_.base_outstanding) || batch_goes_on_ ||
+         !keeps(gate_rule::known_state);
 }
 
 bool engine_core::replies_outstanding() const { return starting_ || !idle() || skipping_ || batch_.open; }

@@ -26,9 +26,12 @@ bool leaves_failed_transaction(sql::control_kind first) {
 // The client mixes the protocols without a Sync. A text that ends the transaction in there cannot be covered,
 // and no proof can stand in front of it.
 pin_plan plan_inside_batch(const simple_situation& now) {
-  if (now.has_transaction_control) return pin_plan::refuse;
+  // Behind mere Parse and Close messages a session-level lock can still be taken (F33).
+  const bool may_hold = !now.bound_in_batch && now.status != 'E' && !now.drops_session_locks;
+  if (now.has_transaction_control && !may_hold) return pin_plan::refuse;
   if (!now.base_known) return pin_plan::wait_base;
   const bool low = now.block_level == isolation_level::low && now.default_level == isolation_level::low;
+  if (now.has_transaction_control) return low ? pin_plan::envelope : pin_plan::refuse;
   return low ? pin_plan::in_batch_with_session : pin_plan::refuse;
 }
 

@@ -34,6 +34,7 @@ bool waits(pin_plan plan);
 struct simple_situation {
   bool replies_outstanding = false; ///< anything in flight: the state is a prediction
   bool batch_open = false;          ///< extended messages were sent and no Sync yet
+  bool bound_in_batch = true;       ///< with batch_open: something was bound or executed in it
   bool base_known = true;           ///< with batch_open: every reply to what was sent before the batch is in
   bool function_call = false;       ///< the client's own FunctionCall
   bool replication = false;         ///< neither FunctionCall nor the extended protocol exists here

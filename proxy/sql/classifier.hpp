@@ -63,9 +63,11 @@ enum class control_kind : std::uint8_t {
 
 /// What a text may do to the isolation level of its transaction or session.
 enum class isolation_mention : std::uint8_t {
-  none,       ///< nothing in it can change a level
-  begins_low, ///< exactly one BEGIN whose level is READ COMMITTED or READ UNCOMMITTED
-  doubt,      ///< something in it may set a level: SET, RESET, set_config, DISCARD, another BEGIN
+  none,              ///< nothing in it can change a level
+  begins_low,        ///< exactly one BEGIN whose level is READ COMMITTED or READ UNCOMMITTED
+  transaction_doubt, ///< one BEGIN or SET TRANSACTION that may set the level of its transaction; the default
+                     ///< stays
+  doubt,             ///< something in it may set a level: SET, RESET, set_config, DISCARD, another BEGIN
 };
 
 /// SQL-level PREPARE name AS ..: what the named statement does when executed.
