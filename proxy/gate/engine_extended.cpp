@@ -106,6 +106,10 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   }
   const fate decided = pin_extended(statement);
   if (decided != fate::forward) return decided;
+  if (statement.control == sql::control_kind::prepare_transaction && pins_in_flight_ > 0 && !base_known()) {
+    wait_ = wait_for::base;
+    return fate::hold;
+  }
   if (statement.control == sql::control_kind::prepare_transaction && batch_.held != pin_strength::none) {
     refuse_in_batch("0A000",
                     "ledgergate cannot give a lock of its own to a transaction prepared in this batch",

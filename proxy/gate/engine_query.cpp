@@ -91,16 +91,22 @@ engine_core::fate engine_core::on_query(const frame& message) {
     wait_ = wait_for::idle;
     return fate::hold;
   }
-  if (verdict.touch == sql::touch_kind::none && verdict.prepares_transaction && hold_.any()) {
+  if (verdict.touch == sql::touch_kind::none && verdict.prepares_transaction && batch_.open &&
+      (batch_.held != pin_strength::none || hold_.any())) {
+    refuse_unpinnable();
+    return fate::discard;
+  }
+  if (verdict.touch == sql::touch_kind::none && verdict.prepares_transaction &&
+      (hold_.any() || pins_in_flight_ > 0) && !copy_in_open_) {
     if (!idle()) {
       wait_ = wait_for::idle;
       return fate::hold;
     }
-    if (status_ == 'T' && verdict.shape == sql::text_shape::several && savepoint_possible()) {
+    if (status_ == 'T' && hold_.any() && verdict.shape == sql::text_shape::several && savepoint_possible()) {
       refuse_unpinnable();
       return fate::discard;
     }
-    if (status_ == 'T') inject_pin_for_prepare(pin_strength::none);
+    if (status_ == 'T' && hold_.any()) inject_pin_for_prepare(pin_strength::none);
   }
   const bool certain = idle() && !batch_.open;
   push_query(verdict, text);
