@@ -94,7 +94,9 @@ std::vector<rule_case> every_rule() {
   std::vector<rule_case> out;
   for (std::size_t i = 0; i < gate::gate_rule_count; ++i) {
     const auto rule = static_cast<gate::gate_rule>(i);
-    out.push_back({rule, rule == gate::gate_rule::doubt_dropped_holds});
+    const bool needs_everything =
+        rule == gate::gate_rule::doubt_dropped_holds || rule == gate::gate_rule::own_lock_under_hold;
+    out.push_back({rule, needs_everything});
   }
   return out;
 }
