@@ -300,6 +300,7 @@ outcome model_backend::run_session(const model_statement& statement, bool severa
     set("application_name", std::nullopt, false);
     database_.locks.release_session_locks(id_);
     return std::nullopt;
+  case verb::discard_some: return std::nullopt;
   case verb::close_cursor:
     if (portals_.erase(statement.name) == 0) return model_error{"34000", "cursor does not exist"};
     return std::nullopt;

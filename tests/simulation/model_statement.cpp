@@ -228,8 +228,9 @@ void read_named(std::string_view text, model_statement& out) {
     out.tag = out.what == verb::deallocate_all ? "DEALLOCATE ALL" : "DEALLOCATE";
     out.name = word_at(text, 1);
   } else if (first == "discard") {
-    out.what = verb::discard_all;
-    out.tag = "DISCARD ALL";
+    const std::string kind = word_at(text, 1);
+    out.what = kind == "all" ? verb::discard_all : verb::discard_some;
+    out.tag = kind == "all" ? "DISCARD ALL" : kind == "temp" ? "DISCARD TEMP" : "DISCARD PLANS";
   } else if (first == "declare") {
     out.what = verb::declare;
     out.tag = "DECLARE CURSOR";
@@ -319,8 +320,8 @@ bool model_statement::analysis_takes_snapshot() const {
 
 bool model_statement::run_takes_snapshot() const {
   return what == verb::prepare || what == verb::execute || what == verb::deallocate ||
-         what == verb::deallocate_all || what == verb::discard_all || what == verb::close_cursor ||
-         what == verb::define_view;
+         what == verb::deallocate_all || what == verb::discard_all || what == verb::discard_some ||
+         what == verb::close_cursor || what == verb::define_view;
 }
 
 bool model_statement::returns_rows() const {

@@ -53,6 +53,7 @@ enum class verb : std::uint8_t {
   deallocate,
   deallocate_all,
   discard_all,
+  discard_some,
   lock_table,
   define_view,
   utility, ///< LISTEN, NOTIFY and other statements without an effect in the model
