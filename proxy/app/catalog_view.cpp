@@ -26,10 +26,11 @@ void catalog_view::use(const catalog::catalog_report& report) {
   publish_(rules_);
 }
 
-admin::catalog_state catalog_view::catalog() const {
-  const control::catalog_status status = control_.catalog();
+admin::catalog_state to_admin(const control::catalog_status& status) {
   return {status.enabled, status.generation, status.age, status.last_error, status.report};
 }
+
+admin::catalog_state catalog_view::catalog() const { return to_admin(control_.catalog()); }
 
 gate::explanation catalog_view::explain(const std::string& sql) const { return gate::explain(sql, *rules_); }
 

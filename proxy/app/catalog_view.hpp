@@ -13,6 +13,8 @@
 
 namespace ledgergate::app {
 
+admin::catalog_state to_admin(const control::catalog_status& status);
+
 /// All it refers to outlives it. Main thread.
 class catalog_view final : public admin::catalog_backend {
  public:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "config/describe.hpp"
+#include "proxy/app/catalog_view.hpp"
 
 namespace ledgergate::app {
 
@@ -72,8 +73,7 @@ admin::status_report operator_backend::status() const {
   report.lock_key = parts_.settings->gate.lock_key;
   report.mode = control.mode;
   report.mode_version = control.version;
-  const control::catalog_status catalog = parts_.control.catalog();
-  report.catalog = {catalog.enabled, catalog.generation, catalog.age, catalog.last_error, catalog.report};
+  report.catalog = to_admin(parts_.control.catalog());
   report.pins_held = control.pins_held;
   report.pins_waiting = control.pins_waiting;
   report.oldest_pin_age = control.oldest_pin_age;

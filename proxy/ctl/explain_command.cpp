@@ -2,10 +2,9 @@
 
 #include <istream>
 #include <iterator>
-#include <ostream>
 #include <string>
 
-#include <boost/json/serialize.hpp>
+#include <boost/json/object.hpp>
 
 #include "proxy/ctl/render.hpp"
 #include "proxy/ctl/report.hpp"
@@ -19,19 +18,12 @@ exit_code explain(console& terminal, const admin_client& client, const explain_c
   boost::json::object body{{"sql", sql}};
   if (wanted.schema) body["schema"] = *wanted.schema;
   const admin_result result = client.post("/v1/explain", body);
-  if (const auto* error = std::get_if<client_error>(&result)) {
-    report(terminal, *error);
-    return exit_code::refused;
-  }
-  const auto& answer = std::get<admin_answer>(result);
-  if (answer.status != 200) {
-    report(terminal, answer, format);
-    return exit_code::refused;
-  }
+  if (const auto failed = failure_of(terminal, result, format)) return *failed;
+  const boost::json::value& explanation = std::get<admin_answer>(result).body;
   if (format == output_format::json) {
-    terminal.out << boost::json::serialize(answer.body) << '\n' << std::flush;
+    print_json(terminal, explanation);
   } else {
-    print(terminal, render_explanation(answer.body));
+    print(terminal, render_explanation(explanation));
   }
   return exit_code::done;
 }

@@ -4,8 +4,6 @@
 #include <ostream>
 #include <variant>
 
-#include <boost/json/serialize.hpp>
-
 #include "proxy/ctl/render.hpp"
 #include "proxy/ctl/report.hpp"
 #include "proxy/ctl/text.hpp"
@@ -60,15 +58,8 @@ agreement ask(console& terminal, const admin_client& client, const flip_command&
     return exit_code::usage;
   }
   const admin_result result = client.get("/v1/status");
-  if (const auto* error = std::get_if<client_error>(&result)) {
-    report(terminal, *error);
-    return exit_code::refused;
-  }
+  if (const auto failed = failure_of(terminal, result, format)) return *failed;
   const auto& answer = std::get<admin_answer>(result);
-  if (answer.status != 200) {
-    report(terminal, answer, format);
-    return exit_code::refused;
-  }
   const auto mode = text_at(answer.body, "/ledger/mode");
   if (mode == harmless(wanted.to) && !wanted.from && !wanted.expect_version) {
     print(terminal, {labelled("done", {{"the mode is " + *mode + " already", style::good}})});
@@ -113,16 +104,9 @@ exit_code without_answer(console& terminal, const client_error& error) {
   return exit_code::unknown;
 }
 
-/// 500 and 504 say nothing about what happened; every other refusal is one.
-exit_code refused(console& terminal, const admin_answer& answer, output_format format) {
-  report(terminal, answer, format);
-  const bool uncertain = answer.status >= 500 && answer.status != 503;
-  return uncertain ? exit_code::unknown : exit_code::refused;
-}
-
 exit_code already_there(console& terminal, const admin_answer& answer, output_format format) {
   if (format == output_format::json) {
-    terminal.out << json::serialize(answer.body) << '\n' << std::flush;
+    print_json(terminal, answer.body);
   } else {
     print(terminal, render_outcome(answer.body));
   }
@@ -136,17 +120,10 @@ exit_code plan(console& terminal, const admin_client& client, const flip_command
   json::object body = request_of(wanted, std::nullopt);
   body["dry_run"] = true;
   const admin_result result = client.post("/v1/transitions", body);
-  if (const auto* error = std::get_if<client_error>(&result)) {
-    report(terminal, *error);
-    return exit_code::refused;
-  }
+  if (const auto failed = failure_of(terminal, result, format)) return *failed;
   const auto& answer = std::get<admin_answer>(result);
-  if (answer.status != 200) {
-    report(terminal, answer, format);
-    return exit_code::refused;
-  }
   if (format == output_format::json) {
-    terminal.out << json::serialize(answer.body) << '\n' << std::flush;
+    print_json(terminal, answer.body);
   } else {
     print(terminal, render_plan(answer.body));
   }

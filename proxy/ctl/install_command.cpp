@@ -5,7 +5,6 @@
 #include <ostream>
 #include <string>
 
-#include <boost/json/serialize.hpp>
 #include <libpq-fe.h>
 
 #include "proxy/ctl/report.hpp"
@@ -95,7 +94,7 @@ exit_code install(console& terminal, const admin_client& client, const install_c
   }
   const std::string script(sql->get_string());
   if (wanted.print && format == output_format::json) {
-    terminal.out << json::serialize(answer.body) << '\n' << std::flush;
+    print_json(terminal, answer.body);
   } else if (wanted.print || !wanted.confirmed) {
     terminal.out << script << std::flush;
   }

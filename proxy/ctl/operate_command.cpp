@@ -1,9 +1,8 @@
 #include "proxy/ctl/operate_command.hpp"
 
 #include <algorithm>
-#include <ostream>
 
-#include <boost/json/serialize.hpp>
+#include <boost/json/object.hpp>
 
 #include "proxy/ctl/report.hpp"
 #include "proxy/ctl/text.hpp"
@@ -19,12 +18,9 @@ exit_code finish(console& terminal, const admin_result& result, const std::strin
     return error->stage == client_error::stage::before_sending ? exit_code::refused : exit_code::unknown;
   }
   const auto& answer = std::get<admin_answer>(result);
-  if (answer.status != 202) {
-    report(terminal, answer, format);
-    return answer.status >= 500 && answer.status != 503 ? exit_code::unknown : exit_code::refused;
-  }
+  if (answer.status != 202) return refused(terminal, answer, format);
   if (format == output_format::json) {
-    terminal.out << boost::json::serialize(answer.body) << '\n' << std::flush;
+    print_json(terminal, answer.body);
   } else {
     print(terminal, {{{sentence}}});
   }

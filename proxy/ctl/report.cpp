@@ -36,8 +36,7 @@ void report(console& terminal, std::string_view message, std::string_view hint) 
 void report(console& terminal, const client_error& error) { report(terminal, error.message, error.hint); }
 
 void report(console& terminal, const admin_answer& answer, output_format format) {
-  if (format == output_format::json)
-    terminal.out << boost::json::serialize(answer.body) << '\n' << std::flush;
+  if (format == output_format::json) print_json(terminal, answer.body);
   const auto code = text_at(answer.body, "/error/code");
   if (!code) {
     report(terminal, "the answer was HTTP " + std::to_string(answer.status) + " without an explanation",
@@ -50,6 +49,27 @@ void report(console& terminal, const admin_answer& answer, output_format format)
         " (" + text_at(answer.body, "/error/server_error/sqlstate").value_or("?") + ": " + *words + ')';
   }
   report(terminal, message + " [" + *code + ']', hint_of(answer, *code));
+}
+
+std::optional<exit_code> failure_of(console& terminal, const admin_result& result, output_format format) {
+  if (const auto* error = std::get_if<client_error>(&result)) {
+    report(terminal, *error);
+    return exit_code::refused;
+  }
+  const auto& answer = std::get<admin_answer>(result);
+  if (answer.status == 200) return std::nullopt;
+  report(terminal, answer, format);
+  return exit_code::refused;
+}
+
+exit_code refused(console& terminal, const admin_answer& answer, output_format format) {
+  report(terminal, answer, format);
+  const bool uncertain = answer.status >= 500 && answer.status != 503;
+  return uncertain ? exit_code::unknown : exit_code::refused;
+}
+
+void print_json(console& terminal, const boost::json::value& body) {
+  terminal.out << boost::json::serialize(body) << '\n' << std::flush;
 }
 
 } // namespace ledgergate::ctl

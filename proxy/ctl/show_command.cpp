@@ -4,8 +4,6 @@
 #include <ostream>
 #include <utility>
 
-#include <boost/json/serialize.hpp>
-
 #include "proxy/ctl/report.hpp"
 #include "proxy/ctl/text.hpp"
 
@@ -13,18 +11,6 @@ namespace ledgergate::ctl {
 namespace {
 
 constexpr std::chrono::milliseconds refresh_interval{500};
-
-/// Empty when the answer is good; otherwise the failure has been reported.
-std::optional<exit_code> failure_of(console& terminal, const admin_result& result, output_format format) {
-  if (const auto* error = std::get_if<client_error>(&result)) {
-    report(terminal, *error);
-    return exit_code::refused;
-  }
-  const auto& answer = std::get<admin_answer>(result);
-  if (answer.status == 200) return std::nullopt;
-  report(terminal, answer, format);
-  return exit_code::refused;
-}
 
 /// While it watches, trouble is part of the picture: it may pass.
 page page_of(const admin_result& result, const resource& wanted) {
@@ -39,11 +25,6 @@ page page_of(const admin_result& result, const resource& wanted) {
           {{"trying again", style::faint}}};
 }
 
-void print_json(console& terminal, const admin_result& result) {
-  const auto* answer = std::get_if<admin_answer>(&result);
-  if (answer != nullptr) terminal.out << boost::json::serialize(answer->body) << '\n' << std::flush;
-}
-
 exit_code watch(console& terminal, const admin_client& client, const resource& wanted, admin_result result,
                 output_format format) {
   std::optional<live_page> screen;
@@ -51,7 +32,7 @@ exit_code watch(console& terminal, const admin_client& client, const resource& w
   terminal.catch_interrupts();
   while (!terminal.interrupted()) {
     if (format == output_format::json) {
-      print_json(terminal, result);
+      if (const auto* answer = std::get_if<admin_answer>(&result)) print_json(terminal, answer->body);
     } else if (screen) {
       screen->show(page_of(result, wanted));
     } else {
@@ -72,10 +53,11 @@ exit_code show(console& terminal, const admin_client& client, const resource& wa
   admin_result result = client.get(wanted.path);
   if (const auto failed = failure_of(terminal, result, format)) return *failed;
   if (repeat == repetition::watch) return watch(terminal, client, wanted, std::move(result), format);
+  const boost::json::value& body = std::get<admin_answer>(result).body;
   if (format == output_format::json) {
-    print_json(terminal, result);
+    print_json(terminal, body);
   } else {
-    print(terminal, wanted.render(std::get<admin_answer>(result).body), wanted.wide);
+    print(terminal, wanted.render(body), wanted.wide);
   }
   return exit_code::done;
 }

@@ -3,8 +3,6 @@
 #include <optional>
 #include <ostream>
 
-#include <boost/json/serialize.hpp>
-
 #include "proxy/ctl/render.hpp"
 #include "proxy/ctl/report.hpp"
 #include "proxy/ctl/text.hpp"
@@ -109,7 +107,7 @@ class watch {
     if (screen_) screen_->show({});
     leave_screen();
     if (format_ == output_format::json) {
-      terminal_.out << json::serialize(transition_) << '\n' << std::flush;
+      print_json(terminal_, transition_);
     } else {
       print(terminal_, render_outcome(transition_));
     }

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/tags.hpp"
 #include "proxy/gate/actions.hpp"
 #include "proxy/gate/counters.hpp"
 #include "proxy/gate/gate_rules.hpp"
@@ -55,6 +56,9 @@ class engine_core {
     std::size_t total = 0; ///< bytes of the whole message, header included
     std::string_view body; ///< as much of the body as is there
     bool whole = false;
+
+    /// The message as it came. Of a whole one only.
+    std::string copy() const { return std::string(body.data() - protocol::header_bytes, total); }
   };
 
   /// Why the client side is paused.
@@ -123,7 +127,7 @@ class engine_core {
   void forget_under_hold();
   void mark_hold_dropper(expected_reply& entry, bool drops);
   bool pin_what_the_hold_covers(const sql::text_verdict& verdict, sql::control_kind control);
-  fate back_hold_with_pin(pin_strength strength, bool control_inside);
+  void back_hold_with_pin(pin_strength strength, bool control_inside);
   void leave_to_server(std::string_view header);
   void count(sql::touch_kind touch);
   void note_touch(const sql::text_verdict& verdict);
@@ -143,7 +147,7 @@ class engine_core {
   void back_hold_in_batch(const statement_class& statement, const batch_situation& now);
   fate pin_what_the_hold_covers_in_batch(const statement_class& statement);
   void after_execute(const statement_class& statement);
-  fate inject_give_up_hold_for_prepare();
+  fate ready_for_prepare();
 
   // engine_names.cpp
   bool name_doubtful(std::string_view name) const;

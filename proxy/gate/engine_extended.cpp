@@ -106,16 +106,8 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   }
   const fate decided = pin_extended(statement);
   if (decided != fate::forward) return decided;
-  if (statement.control == sql::control_kind::prepare_transaction && pins_in_flight_ > 0 && !base_known()) {
-    wait_ = wait_for::base;
+  if (statement.control == sql::control_kind::prepare_transaction && ready_for_prepare() == fate::hold)
     return fate::hold;
-  }
-  if (statement.control == sql::control_kind::prepare_transaction && batch_.held != pin_strength::none) {
-    refuse_in_batch("0A000",
-                    "ledgergate cannot give a lock of its own to a transaction prepared in this batch",
-                    "Send a Sync in front of PREPARE TRANSACTION.");
-  } else if (statement.control == sql::control_kind::prepare_transaction && hold_.any())
-    if (inject_give_up_hold_for_prepare() == fate::hold) return fate::hold;
   // An inner commit leaves what it did under the hold alone.
   if (statement.may_commit_inside)
     next_under_hold_ = std::max(next_under_hold_, strength_of(statement.touch));
@@ -293,13 +285,24 @@ batch_situation engine_core::situation_of(const statement_class& statement) cons
 
 // F12: before PREPARE TRANSACTION the hold becomes a transaction-level lock. Inside the batch, and only where
 // a transaction block is certain: elsewhere the statement fails by itself.
-engine_core::fate engine_core::inject_give_up_hold_for_prepare() {
+engine_core::fate engine_core::ready_for_prepare() {
+  if (pins_in_flight_ > 0 && !base_known()) {
+    wait_ = wait_for::base;
+    return fate::hold;
+  }
+  if (batch_.held != pin_strength::none) {
+    refuse_in_batch("0A000",
+                    "ledgergate cannot give a lock of its own to a transaction prepared in this batch",
+                    "Send a Sync in front of PREPARE TRANSACTION.");
+    return fate::forward;
+  }
+  if (!hold_.any()) return fate::forward;
   if (!base_known() || hold_.releasing > 0) {
     wait_ = wait_for::base;
     return fate::hold;
   }
   if (status_ != 'T' || batch_.end) return fate::forward;
-  inject_batch_pin(hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared, false);
+  inject_batch_pin(hold_.taken(), false);
   inject_release();
   return fate::forward;
 }

@@ -27,22 +27,22 @@ std::shared_ptr<const prepared_text> engine_core::kept_text(std::string_view tex
 /// A class that other rules gave. Without its text nothing is known but what the server does with it.
 statement_class engine_core::judged_again(const statement_class& old) const {
   statement_class fresh = old;
-  if (old.source == nullptr && old.control != sql::control_kind::none) {
-    // Transaction control leads nowhere, whatever the rules.
-  } else if (old.source == nullptr) {
+  fresh.generation = rules_->generation;
+  if (old.source == nullptr) {
+    if (old.control != sql::control_kind::none) return fresh; // leads nowhere, whatever the rules
     fresh.touch = std::max(old.touch, sql::touch_kind::touch);
     if (old.touch == sql::touch_kind::none) fresh.reason = sql::touch_reason::unparsed;
-  } else {
-    const sql::text_verdict verdict = rules_->classifier->classify(old.source->text, old.source->reading);
-    if (old.prepare_index < 0) {
-      fresh = class_of(verdict);
-      fresh.control = old.control;
-    } else if (static_cast<std::size_t>(old.prepare_index) < verdict.prepares.size()) {
-      fresh.touch = verdict.prepares[static_cast<std::size_t>(old.prepare_index)].touch;
-    }
-    fresh.source = old.source;
-    fresh.prepare_index = old.prepare_index;
+    return fresh;
   }
+  const sql::text_verdict verdict = rules_->classifier->classify(old.source->text, old.source->reading);
+  if (old.prepare_index >= 0) {
+    if (static_cast<std::size_t>(old.prepare_index) < verdict.prepares.size())
+      fresh.touch = verdict.prepares[static_cast<std::size_t>(old.prepare_index)].touch;
+    return fresh;
+  }
+  fresh = class_of(verdict);
+  fresh.control = old.control;
+  fresh.source = old.source;
   fresh.generation = rules_->generation;
   return fresh;
 }
@@ -67,13 +67,7 @@ statement_class engine_core::with_sql_names(statement_class statement) {
     const auto target = names_.find(name, 0);
     const bool known = target && !name_doubtful(name) && target->sql_names == nullptr;
     const statement_class executed = known ? *target : target ? doubted(*target) : unknown_statement();
-    if (executed.touch > statement.touch) {
-      statement.touch = executed.touch;
-      statement.reason = executed.reason;
-    }
-    if (executed.isolation != sql::isolation_mention::none)
-      statement.isolation = sql::isolation_mention::doubt;
-    statement.drops_session_locks = statement.drops_session_locks || executed.drops_session_locks;
+    add_executed(statement, executed);
   }
   return statement;
 }

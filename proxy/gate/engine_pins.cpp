@@ -93,8 +93,7 @@ void engine_core::inject_transaction_calls(pin_strength strength) {
 
 /// F12: a prepared transaction keeps transaction-level locks and refuses beside session-level ones.
 void engine_core::inject_pin_for_prepare(pin_strength strength) {
-  if (hold_.any())
-    strength = std::max(strength, hold_.exclusive > 0 ? pin_strength::exclusive : pin_strength::shared);
+  if (hold_.any()) strength = std::max(strength, hold_.taken());
   inject_transaction_calls(strength);
   if (hold_.any()) inject_release();
 }

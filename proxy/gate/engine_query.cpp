@@ -59,13 +59,7 @@ sql::text_verdict engine_core::classify_query(const frame& message) {
   for (const std::string& name : verdict.executes) {
     if (!keeps(gate_rule::touch_by_statement_name)) break;
     const statement_class statement = redefines ? unknown_statement() : class_of_statement(name);
-    if (statement.touch > verdict.touch) {
-      verdict.touch = statement.touch;
-      verdict.reason = statement.reason;
-    }
-    if (statement.isolation != sql::isolation_mention::none)
-      verdict.isolation = sql::isolation_mention::doubt;
-    verdict.drops_session_locks = verdict.drops_session_locks || statement.drops_session_locks;
+    add_executed(verdict, statement);
   }
   return verdict;
 }
@@ -144,8 +138,7 @@ void engine_core::push_query(const sql::text_verdict& verdict, std::string_view 
 
 void engine_core::mark_redefiner(expected_reply& entry, const sql::text_verdict* names) {
   if (names == nullptr) return;
-  entry.redefines_names = !names->prepares.empty() || !names->deallocates.empty() ||
-                          names->forgets_statements || names->redefines_unseen;
+  entry.redefines_names = redefines_names(*names);
   if (entry.redefines_names) ++redefiners_in_flight_;
 }
 
@@ -173,28 +166,20 @@ void engine_core::forget_under_hold() {
 /// all the same (F3). A text that first leaves the transaction takes its snapshots under the hold.
 bool engine_core::hold_is_early_enough(sql::control_kind first) const {
   if (kind_ == session_kind::replication) return true; // no proof exists there
-  switch (transaction_level()) {
-  case isolation_level::low:
-  case isolation_level::proven:
-  case isolation_level::exempt: return true;
-  case isolation_level::unknown:
-  case isolation_level::high: break;
-  }
+  if (needs_no_proof(transaction_level())) return true;
   if (status_ == 'I') return idle() || !batch_.open;
   return status_ == 'E' && first != sql::control_kind::rollback_to;
 }
 
 /// A touch that a session-level hold covers. The client may drop session-level locks at any time, so the
 /// transaction takes the lock as well, at once where that is possible in the same write.
-engine_core::fate engine_core::back_hold_with_pin(pin_strength strength, bool control_inside) {
-  if (!keeps(gate_rule::own_lock_under_hold)) return fate::forward;
+void engine_core::back_hold_with_pin(pin_strength strength, bool control_inside) {
+  if (!keeps(gate_rule::own_lock_under_hold)) return;
   const bool certain = status_ == 'T' && idle() && !batch_.open && kind_ == session_kind::gated;
-  if (!certain || control_inside || level_ == isolation_level::exempt) {
+  if (!certain || control_inside || level_ == isolation_level::exempt)
     next_under_hold_ = strength;
-    return fate::forward;
-  }
-  inject_transaction_calls(strength);
-  return fate::forward;
+  else
+    inject_transaction_calls(strength);
 }
 
 /// A text that touches nothing, behind touches that only a hold covers: the transaction takes its own lock
@@ -245,7 +230,7 @@ engine_core::fate engine_core::on_function_call(const frame& message) {
   }
   expected_reply& entry = queue_.push(reply_kind::function_call, reply_owner::client);
   entry.sync_on_skip = batch_.open && verdict.touch != sql::touch_kind::none;
-  mark_hold_dropper(entry, drops_session_locks(oid));
+  mark_hold_dropper(entry, verdict.drops_session_locks);
   mark_under_hold(entry);
   batch_ = {};
   return fate::forward;
@@ -263,8 +248,10 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   if (pin_covers(strength) && !control && !verdict.prepares_transaction) return fate::forward;
   // A hold survives whatever the text does, unless the text itself drops session-level locks.
   const bool lasts = !verdict.drops_session_locks && !verdict.prepares_transaction;
-  if (hold_covers(strength) && hold_is_early_enough(verdict.first) && lasts)
-    return back_hold_with_pin(strength, control);
+  if (hold_covers(strength) && hold_is_early_enough(verdict.first) && lasts) {
+    back_hold_with_pin(strength, control);
+    return fate::forward;
+  }
 
   const simple_situation now = situation_of(verdict, function_call);
   const pin_plan plan = plan_simple(now);

@@ -91,8 +91,7 @@ engine_core::fate engine_core::on_notice(const frame& message) {
     return entry.step < as_extended_client_parse ? fate::discard : fate::forward;
   if (entry.purpose == reply_purpose::run_first && message.whole) {
     // Shown only if the statement fails: else the whole text says it once more.
-    envelope_.notices.push_back(message.tag);
-    envelope_.notices.append(message.body.data() - 4, message.body.size() + 4);
+    envelope_.notices += message.copy();
   }
   return entry.owner == reply_owner::proxy ? fate::discard : fate::forward;
 }
@@ -151,9 +150,7 @@ engine_core::fate engine_core::on_error(const frame& message) {
     if (!envelope_.failed) {
       envelope_.doubtful =
           entry.purpose == reply_purpose::hold_acquire && may_have_locked(entry.strength, sqlstate);
-      envelope_.error.assign(1, message.tag);
-      envelope_.error.append(message.body.data() - 4, 4);
-      envelope_.error.append(message.body);
+      envelope_.error = message.copy();
       const bool proof = entry.purpose != reply_purpose::hold_acquire;
       if (entry.purpose != reply_purpose::run_first)
         note_pin(note::kind::pin_failed, proof ? pin_shape::function_call : pin_shape::envelope, sqlstate);
@@ -359,16 +356,14 @@ engine_core::fate engine_core::on_as_extended_reply(const frame& message) {
     if (tag == backend::no_data) return fate::discard; // a simple query has none
     if (!entry.modifies || !message.whole) return fate::forward;
     // A simple query shows its rows when it has run to its end.
-    held_row_description_.assign(1, tag);
-    held_row_description_.append(message.body.data() - 4, message.body.size() + 4);
+    held_row_description_ = message.copy();
     return fate::discard;
   case as_extended_client_execute:
     release_row_description();
     if (tag == backend::data_row) return fate::forward;
     if (tag != backend::command_complete) return mismatch();
     // F23: held until the commit is known; a deferred constraint that fails there takes its place.
-    held_command_complete_.assign(1, tag);
-    held_command_complete_.append(message.body.data() - 4, message.body.size() + 4);
+    held_command_complete_ = message.copy();
     ++entry.step;
     return fate::discard;
   case as_extended_client_close: return step_if(tag == backend::close_complete);

@@ -22,6 +22,13 @@ enum class isolation_level : std::uint8_t {
   proven, ///< high, and this transaction's snapshot is known to see the last transition
 };
 
+/// A lock taken now is early enough: there is no snapshot that could be older than the mode, or it is proven,
+/// or it fixes the mode.
+constexpr bool needs_no_proof(isolation_level level) {
+  return level == isolation_level::low || level == isolation_level::proven ||
+         level == isolation_level::exempt;
+}
+
 /// The value of transaction_isolation or default_transaction_isolation.
 isolation_level level_of_setting(std::string_view value);
 

@@ -1,27 +1,10 @@
 #include "proxy/gate/pin_plan.hpp"
 
+#include "proxy/gate/statement_names.hpp"
+
 namespace ledgergate::gate {
 
 namespace {
-
-/// COMMIT and PREPARE TRANSACTION in a failed transaction roll back as well.
-bool leaves_failed_transaction(sql::control_kind first) {
-  switch (first) {
-  case sql::control_kind::rollback:
-  case sql::control_kind::commit:
-  case sql::control_kind::rollback_and_chain:
-  case sql::control_kind::commit_and_chain:
-  case sql::control_kind::rollback_to:
-  case sql::control_kind::prepare_transaction: return true;
-  case sql::control_kind::none:
-  case sql::control_kind::begin:
-  case sql::control_kind::savepoint:
-  case sql::control_kind::release:
-  case sql::control_kind::other_two_phase:
-  case sql::control_kind::set_transaction: return false;
-  }
-  return false;
-}
 
 // The client mixes the protocols without a Sync. A text that ends the transaction in there cannot be covered,
 // and no proof can stand in front of it.
@@ -62,7 +45,7 @@ pin_plan plan_in_block(const simple_situation& now) {
 // F16: no lock call runs here. The statement fails by itself, unless its text first leaves the failed
 // transaction.
 pin_plan plan_in_failed(const simple_situation& now) {
-  if (!now.has_transaction_control || !leaves_failed_transaction(now.first)) return pin_plan::forward;
+  if (!now.has_transaction_control || !leaves_transaction(now.first)) return pin_plan::forward;
   // Going back to a savepoint twice is going back once: from there on it is a text in an open transaction.
   if (now.first == sql::control_kind::rollback_to && !now.replication)
     return now.first_ran ? pin_plan::forward : pin_plan::run_first_statement;

@@ -19,11 +19,16 @@ struct session_hold {
 
   bool any() const { return shared + exclusive + doubtful_shared + doubtful_exclusive > 0; }
 
+  /// The stronger of what was taken, lost or not.
+  pin_strength taken() const {
+    if (exclusive > 0) return pin_strength::exclusive;
+    return shared > 0 ? pin_strength::shared : pin_strength::none;
+  }
+
   /// What can be relied on now.
   pin_strength strength() const {
     if (releasing > 0 || maybe_lost || droppers_in_flight > 0) return pin_strength::none;
-    if (exclusive > 0) return pin_strength::exclusive;
-    return shared > 0 ? pin_strength::shared : pin_strength::none;
+    return taken();
   }
 
   void granted(pin_strength what) {

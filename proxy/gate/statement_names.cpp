@@ -13,8 +13,7 @@ std::string_view compared(std::string_view name) { return name.substr(0, compare
 
 } // namespace
 
-bool statement_class::may_drop_pin() const {
-  if (control_unknown) return true;
+bool leaves_transaction(sql::control_kind control) {
   switch (control) {
   case sql::control_kind::none:
   case sql::control_kind::begin:
@@ -32,6 +31,13 @@ bool statement_class::may_drop_pin() const {
   return true;
 }
 
+bool redefines_names(const sql::text_verdict& verdict) {
+  return !verdict.prepares.empty() || !verdict.deallocates.empty() || verdict.forgets_statements ||
+         verdict.redefines_unseen;
+}
+
+bool statement_class::may_drop_pin() const { return control_unknown || leaves_transaction(control); }
+
 statement_class class_of(const sql::text_verdict& verdict) {
   statement_class out;
   out.touch = verdict.touch;
@@ -42,8 +48,7 @@ statement_class class_of(const sql::text_verdict& verdict) {
   out.drops_session_locks = verdict.drops_session_locks;
   out.isolation = verdict.isolation;
   out.defines_a_way = verdict.defines_a_way;
-  if (!verdict.prepares.empty() || !verdict.executes.empty() || !verdict.deallocates.empty() ||
-      verdict.forgets_statements || verdict.redefines_unseen)
+  if (redefines_names(verdict) || !verdict.executes.empty())
     out.sql_names = std::make_shared<const sql::text_verdict>(verdict);
   return out;
 }

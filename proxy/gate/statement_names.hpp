@@ -43,15 +43,30 @@ struct statement_class {
   int prepare_index = -1;                      ///< made by the PREPARE statement of this number in the source
   std::shared_ptr<const prepared_text> source; ///< null for unnamed statements and for what is too long
 
-  /// May end the transaction or roll back to a savepoint, and with it drop a transaction-level pin.
+  /// May leave the transaction as it was, and with it drop a transaction-level pin.
   bool may_drop_pin() const;
 };
+
+/// Ends the transaction or goes back to a savepoint of it.
+bool leaves_transaction(sql::control_kind control);
+/// PREPARE, DEALLOCATE, DISCARD, or DO with such words in it.
+bool redefines_names(const sql::text_verdict& verdict);
 
 statement_class class_of(const sql::text_verdict& verdict);
 /// EXECUTE or Bind of a name that nothing is known of is a touch. Only DML can be prepared by SQL.
 statement_class unknown_statement();
 /// What a name does that may mean this or anything else: at least as much as either.
 statement_class doubted(const statement_class& known);
+/// What a text or statement does besides when it executes this one (SQL EXECUTE).
+template <typename Judged>
+void add_executed(Judged& into, const statement_class& executed) {
+  if (executed.touch > into.touch) {
+    into.touch = executed.touch;
+    into.reason = executed.reason;
+  }
+  if (executed.isolation != sql::isolation_mention::none) into.isolation = sql::isolation_mention::doubt;
+  into.drops_session_locks = into.drops_session_locks || executed.drops_session_locks;
+}
 /// The class that is right whichever of the two is meant.
 statement_class merge(const statement_class& a, const statement_class& b);
 

@@ -33,23 +33,21 @@ void relay::start(std::unique_ptr<gate::session_engine> engine, std::string_view
   if (!early.empty()) accept_kept(client_, early);
 }
 
-void relay::on_control_row(std::optional<std::uint64_t> writer) {
+template <typename Answer>
+void relay::answer_engine(void (gate::session_engine::*method)(Answer, gate::actions&), Answer answer) {
   if (engine_ == nullptr) return;
   tools_.actions.clear();
-  engine_->on_control_row(writer, tools_.actions);
+  (engine_.get()->*method)(answer, tools_.actions);
   bool resume_client = false;
   carry_out(resume_client);
   if (resume_client) offer_kept(client_);
 }
 
-void relay::on_catalog(bool current) {
-  if (engine_ == nullptr) return;
-  tools_.actions.clear();
-  engine_->on_catalog(current, tools_.actions);
-  bool resume_client = false;
-  carry_out(resume_client);
-  if (resume_client) offer_kept(client_);
+void relay::on_control_row(std::optional<std::uint64_t> writer) {
+  answer_engine(&gate::session_engine::on_control_row, writer);
 }
+
+void relay::on_catalog(bool current) { answer_engine(&gate::session_engine::on_catalog, current); }
 
 void relay::use_rules(std::shared_ptr<const gate::gate_rules> rules) {
   if (engine_ != nullptr) engine_->use_rules(std::move(rules));

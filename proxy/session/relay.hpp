@@ -102,6 +102,9 @@ class relay {
     bool broken = false; ///< reading or writing failed: nothing more goes to it
   };
 
+  template <typename Answer>
+  void answer_engine(void (gate::session_engine::*method)(Answer, gate::actions&), Answer answer);
+
   bool is_client(const side& which) const { return &which == &client_; }
   side& other(const side& which) { return is_client(which) ? server_ : client_; }
 
