@@ -67,6 +67,8 @@ class Differential:
     def _result(self, problems, answer, transitions=0):
         """Adds what the oracle and the server have to say about the session."""
         harness = self.harness
+        if answer.stopped:
+            harness.end_leftovers()
         records = [record for record in harness.oracle.touches() if record.pid == answer.pid]
         problems += [
             Problem(violation.kind, str(violation))
