@@ -118,7 +118,7 @@ def add_crowd(harness, total, seeds, say):
     total.failures += [str(problem) for problem in tally.problems]
 
 
-def report(harness, kind, session, problems, say, seconds=60.0):
+def report(harness, kind, session, problems, say, seconds=30.0):
     """Says what failed, and the smallest session that still fails in the same way."""
     kinds = {problem.kind for problem in problems}
     quick = checker(harness, kind, 3.0)

@@ -86,12 +86,17 @@ class Crowd:
     def _check_the_end(self):
         """Behind the last session: nobody holds anything, the books balance, and the oracle is content."""
         harness, problems = self.harness, self.tally.problems
+        if problems:
+            harness.end_leftovers()
         wait_until(lambda: harness.watch.execute(LEFT) == [(0,)], "the last sessions to end")
         answer = harness.sidecar.flip("shadow")
         if answer.get("state", "committed") != "committed":
             problems.append(Problem("no transition at the end", str(answer)))
         self.tally.touches = len(harness.oracle.touches())
-        problems += [Problem(v.kind, str(v)) for v in harness.oracle.violations()]
+        problems += [
+            Problem(v.kind, f"{v} ({v.record.application}, {v.record.isolation})")
+            for v in harness.oracle.violations()
+        ]
         problems += [Problem("unbalanced", str(row)) for row in harness.oracle.unbalanced()]
         rows = harness.watch.execute("SELECT event_id FROM kudos_ledger WHERE NOT applied")
         problems += [Problem("posted behind the fold", str(row)) for row in rows]

@@ -69,7 +69,11 @@ class Generator:
     # Texts
 
     def touching(self):
-        return self.pick((4, lambda: self.one_of(words.READS)), (5, lambda: self.one_of(words.WRITES)))
+        return self.pick(
+            (4, lambda: self.one_of(words.READS)),
+            (5, lambda: self.one_of(words.WRITES)),
+            (3, lambda: self.one_of(words.HIDDEN)),
+        )
 
     def named(self):
         name = self.known_name() if self.random.random() < 0.8 else self.one_of(NAMES)

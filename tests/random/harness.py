@@ -29,6 +29,9 @@ LOCKS = f"""SELECT mode, virtualtransaction FROM pg_locks WHERE locktype = 'advi
              AND objid::bigint IN ({GATE_KEY}, {APPLIER_KEY}) AND pid = %s ORDER BY mode"""
 
 
+SESSIONS = "FROM pg_stat_activity WHERE usename IN ('app', 'loader') AND datname = 'horde'"
+
+
 class Watch:
     """A superuser's connection that stays, in the shape of the cluster that the oracle asks."""
 
@@ -106,6 +109,11 @@ class Harness(contextlib.ExitStack):
         if self.applied % 100 == 0:
             self.watch.execute("VACUUM")
             self.watch_direct.execute("VACUUM")
+
+    def end_leftovers(self):
+        """Behind a session that was given up in its middle: its backend must be gone before the next one."""
+        self.watch.execute(f"SELECT pg_terminate_backend(pid) {SESSIONS}")
+        wait_until(lambda: not self.watch.execute(f"SELECT pid {SESSIONS}"), "the session's backend to end")
 
     @staticmethod
     def end_prepared(watch):

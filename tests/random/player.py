@@ -20,7 +20,7 @@ from support.waiting import DeadlineExceeded
 
 QUIET = 0.008  # seconds without a byte, with a sleeping backend, that count as "nothing more comes"
 DEADLINE = 20.0
-REFUSAL = b"ledgergate cannot pin"  # documented: never run unpinned
+REFUSAL = b"ledgergate cannot "  # documented: never run unpinned
 ENDED = wire.Message("!", b"the connection was closed")
 
 # Whatever state a session has ended in, after these messages it is idle and has said so.

@@ -37,6 +37,20 @@ WRITES = (
     "SELECT post_by_mode(6, -1)",
 )
 
+# Ways to the ledger that only the catalog knows: a view, functions, a trigger, a rule, a default, a foreign key.
+HIDDEN = (
+    "SELECT user_id FROM openings WHERE event_id < 4 ORDER BY event_id",
+    "SELECT owed(2)",
+    "INSERT INTO openings (user_id, amount) VALUES (3, 0)",
+    "INSERT INTO deeds VALUES (1, 3)",
+    "INSERT INTO deeds VALUES (2, 999)",
+    "UPDATE deeds SET user_id = 4",
+    "INSERT INTO wishes VALUES (1)",
+    "INSERT INTO quotes (id) VALUES (1) RETURNING owed",
+    "DELETE FROM batches WHERE id = 1",
+    "UPDATE batches SET id = 3 WHERE id = 2",
+)
+
 # What no plain statement is: each may need the hold that one extra round trip takes.
 UTILITIES = (
     "CALL post_twice(1)",

@@ -138,7 +138,12 @@ class Sidecar:
     def start(self):
         with open(self.log_file, "ab") as log:
             self.process = spawn(
-                [*self.launcher, *(self.command or [str(binary())]), "--config", str(self.configuration_file)],
+                [
+                    *self.launcher,
+                    *(self.command or [str(binary())]),
+                    "--config",
+                    str(self.configuration_file),
+                ],
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
