@@ -120,6 +120,7 @@ class engine_core {
   sql::text_verdict classify_query(const frame& message);
   fate pin_simple(const sql::text_verdict& verdict, bool function_call, std::string_view text);
   simple_situation situation_of(const sql::text_verdict& verdict, bool function_call) const;
+  fate ready_for_prepare(sql::text_shape shape);
   void push_query(const sql::text_verdict& verdict, std::string_view text);
   void mark_redefiner(expected_reply& entry, const sql::text_verdict* names);
   void mark_under_hold(expected_reply& entry);

@@ -85,22 +85,9 @@ engine_core::fate engine_core::on_query(const frame& message) {
     wait_ = wait_for::idle;
     return fate::hold;
   }
-  if (verdict.touch == sql::touch_kind::none && verdict.prepares_transaction && batch_.open &&
-      (batch_.held != pin_strength::none || hold_.any())) {
-    refuse_unpinnable();
-    return fate::discard;
-  }
-  if (verdict.touch == sql::touch_kind::none && verdict.prepares_transaction &&
-      (hold_.any() || pins_in_flight_ > 0) && !copy_in_open_) {
-    if (!idle()) {
-      wait_ = wait_for::idle;
-      return fate::hold;
-    }
-    if (status_ == 'T' && hold_.any() && verdict.shape == sql::text_shape::several && savepoint_possible()) {
-      refuse_unpinnable();
-      return fate::discard;
-    }
-    if (status_ == 'T' && hold_.any()) inject_pin_for_prepare(pin_strength::none);
+  if (verdict.touch == sql::touch_kind::none && verdict.prepares_transaction) {
+    const fate decided = ready_for_prepare(verdict.shape);
+    if (decided != fate::forward) return decided;
   }
   const bool certain = idle() && !batch_.open;
   push_query(verdict, text);
@@ -111,6 +98,23 @@ engine_core::fate engine_core::on_query(const frame& message) {
     inject_release();
     return fate::discard;
   }
+  return fate::forward;
+}
+
+// F12, of a text that touches nothing. The replies of an open batch may never come, so only what was sent
+// before it is waited for.
+engine_core::fate engine_core::ready_for_prepare(sql::text_shape shape) {
+  if (!hold_.any() && pins_in_flight_ == 0) return fate::forward;
+  if (batch_.open ? !base_known() : !idle()) {
+    wait_ = batch_.open ? wait_for::base : wait_for::idle;
+    return fate::hold;
+  }
+  const bool left_behind = shape == sql::text_shape::several && savepoint_possible() && status_ == 'T';
+  if (batch_.open ? batch_.held != pin_strength::none || hold_.any() : hold_.any() && left_behind) {
+    refuse_unpinnable();
+    return fate::discard;
+  }
+  if (!batch_.open && status_ == 'T' && hold_.any()) inject_pin_for_prepare(pin_strength::none);
   return fate::forward;
 }
 

@@ -165,6 +165,9 @@ engine_core::fate engine_core::on_error(const frame& message) {
     break;
   case reply_purpose::tidy: break;
   }
+  // An end of the transaction that fails is an end all the same (F23), and nothing says so before
+  // ReadyForQuery.
+  if (entry.may_drop_pin) forget_pin();
   entry.failed = true;
   entry.copying_in = false;
   copy_in_open_ = false;
