@@ -35,6 +35,7 @@ std::size_t engine_core::on_client_bytes(std::string_view bytes, actions& out) {
     }
     if (wait_ == wait_for::nothing && copy_in_open_) {
       if (const std::size_t run = run_bytes(view, frontend::copy_data, frontend::copy_data); run > 0) {
+        data_sent_ = true;
         out.to_server.forward(view.substr(0, run));
         taken += run;
         continue;
@@ -155,7 +156,8 @@ engine_core::fate engine_core::on_client_frame(const frame& message) {
   case frontend::function_call: return on_function_call(message);
   case frontend::copy_done:
   case frontend::copy_fail: return on_copy_end();
-  default: return fate::forward; // CopyData and Flush
+  case frontend::copy_data: data_sent_ = true; return fate::forward;
+  default: return fate::forward; // Flush
   }
 }
 
@@ -188,6 +190,7 @@ engine_core::fate engine_core::on_startup_client_frame(const frame& message) {
 
 engine_core::fate engine_core::on_copy_end() {
   copy_in_open_ = false;
+  data_sent_ = false;
   if (!queue_.empty() && !skipping_) queue_.push(reply_kind::copy_end, reply_owner::client);
   return fate::forward;
 }

@@ -291,6 +291,7 @@ class engine_core {
   pin_strength next_under_hold_ = pin_strength::none; ///< the same of the message that is about to be sent
   bool pin_error_sent_ =
       false; ///< a FunctionCall pin failed: the error of the message behind it is not the client's
+  bool data_sent_ = false;    ///< CopyData behind the last Execute, and not its end
   bool copy_in_open_ = false; ///< COPY FROM STDIN or START_REPLICATION awaits the client's data
   bool owed_close_unnamed_ =
       false; ///< a simple query sent as extended failed: the unnamed statement is still there

@@ -115,6 +115,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   entry.may_drop_pin = statement.may_drop_pin() || statement.may_commit_inside;
   entry.sql_names = statement.sql_names;
   entry.source = statement.source;
+  data_sent_ = false;
   if (entry.may_drop_pin) ++droppers_in_flight_;
   mark_hold_dropper(entry, statement.drops_session_locks || statement.control_unknown);
   mark_definition(entry, statement.defines_a_way);
@@ -334,6 +335,7 @@ engine_core::fate engine_core::on_sync() {
                        client_rest_ == 0 && kind_ == session_kind::gated;
   expected_reply& entry = queue_.push(reply_kind::sync, reply_owner::client);
   entry.maybe_eaten = copy_in_open_;
+  entry.behind_data = data_sent_;
   batch_ = {};
   if (!release) return fate::forward;
   out_->to_server.inject(rules_->messages.sync); // the same five bytes as the client's

@@ -182,6 +182,7 @@ engine_core::fate engine_core::on_error(const frame& message) {
 /// Whether the Sync at the front was read as COPY data: the client sent the end of the data and further
 /// messages behind it, so the server, which skips after the error of the COPY, is past it.
 bool engine_core::eaten_by_copy() const {
+  if (queue_.at(0).surely_eaten) return true;
   for (std::size_t i = 0; i + 1 < queue_.size() && queue_.at(i).maybe_eaten; ++i) {
     if (queue_.at(i + 1).kind != reply_kind::copy_end) continue;
     return i + 2 < queue_.size() && queue_.at(i + 2).kind != reply_kind::sync;

@@ -148,6 +148,7 @@ void engine_core::on_copy_response() {
     if (entry.kind == reply_kind::copy_end) copy_in_open_ = false;
     if (entry.kind != reply_kind::sync) break; // behind the end of the data, or it ends the connection
     entry.maybe_eaten = true;
+    entry.surely_eaten = !entry.behind_data;
     batch_goes_on_ = true;
   }
   for (std::size_t i = 1; i < queue_.size(); ++i)

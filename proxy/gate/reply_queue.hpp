@@ -69,6 +69,8 @@ struct expected_reply {
   bool sync_on_skip = false;  ///< a simple Query inside an un-Synced batch: skipped after an error, it still
                               ///< needs a ReadyForQuery
   bool maybe_eaten = false;   ///< a Sync that the server may have read as part of COPY data
+  bool behind_data = false;   ///< a Sync sent behind CopyData
+  bool surely_eaten = false;  ///< .. that stands in front of all the data of the COPY that eats it
   bool at_top = false;        ///< a pin that was sent when no savepoint could be open
   bool modifies = false;      ///< an as_extended whose rows come only when it has succeeded
   bool copying_in = false;    ///< CopyInResponse or CopyBothResponse was seen
