@@ -59,6 +59,10 @@ pin_plan plan_in_autocommit(const simple_situation& now) {
   // At a higher level by default the lock must be granted before the snapshot exists.
   const bool early_enough = now.default_level == isolation_level::low || now.held;
   if (plain && !now.function_call && !now.replication && early_enough) return pin_plan::as_extended;
+  // Through the extended protocol it is one statement, or an error in the server's own words, and the
+  // transaction's own lock outlasts what it may do to session-level ones.
+  const bool unread_one = now.unread && now.shape == sql::text_shape::other_single && early_enough;
+  if (unread_one && now.drops_session_locks && !now.replication) return pin_plan::as_extended;
   if (plain && now.drops_session_locks && !now.replication && !now.function_call) return pin_plan::envelope;
   return now.drops_session_locks ? pin_plan::refuse : pin_plan::envelope;
 }

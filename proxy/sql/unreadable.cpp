@@ -46,6 +46,9 @@ text_verdict judge_unreadable(std::string_view text, mention_mask mentioned, con
     verdict.has_transaction_control =
         verdict.first != control_kind::none && verdict.first != control_kind::set_transaction;
     verdict.may_commit_inside = equals_folded(word, "call") || equals_folded(word, "do");
+    const bool copies = equals_folded(word, "copy");
+    if (!verdict.may_commit_inside && !verdict.has_transaction_control && !copies)
+      verdict.shape = text_shape::other_single;
   } else {
     const mention_mask words = statement_words().find(text);
     verdict.has_transaction_control = (words & control_word) != 0;

@@ -89,6 +89,7 @@ class Crowd:
         if problems:
             harness.end_leftovers()
         wait_until(lambda: harness.watch.execute(LEFT) == [(0,)], "the last sessions to end")
+        harness.end_prepared(harness.watch)  # of a lost client's last message
         answer = harness.sidecar.flip("shadow")
         if answer.get("state", "committed") != "committed":
             problems.append(Problem("no transition at the end", str(answer)))

@@ -61,6 +61,8 @@ class Differential:
             harness.proxied, session, expected=direct, on_settled=check_locks, patience=self.patience
         )
         answer = player.play()
+        if self._waits_for_itself(answer):
+            answer.stopped = "prepared"
         problems += self._differences(direct, answer)
         return self._result(problems, answer)
 
@@ -80,7 +82,13 @@ class Differential:
             problems.append(Problem("the sidecar died", harness.sidecar.log()[-1000:]))
             harness.sidecar.start()
         ended = sum(m.kind == "Z" and m.body == b"I" for m in answer.messages)
-        return Result(problems, ended, len(records), transitions, answer.stopped == "refused")
+        return Result(problems, ended, len(records), transitions, answer.stopped in ("refused", "prepared"))
+
+    def _waits_for_itself(self, answer):
+        """A transaction that the session has prepared keeps its pin: what conflicts with that waits until the
+        session ends it, directly it need not."""
+        refused = answer.messages and "E(55P03" in str(answer.messages[-1])
+        return (answer.stopped == "silence" or refused) and self.harness.prepared(self.harness.watch)
 
     def _lock_problems(self, player, index, own_locks):
         status = player.status_now()
@@ -105,7 +113,7 @@ class Differential:
 
     @staticmethod
     def _differences(direct, answer):
-        if answer.stopped == "refused":
+        if answer.stopped in ("refused", "prepared"):
             return
         at = answer.compared
         if answer.stopped == "silence":

@@ -116,9 +116,12 @@ class Harness(contextlib.ExitStack):
         wait_until(lambda: not self.watch.execute(f"SELECT pid {SESSIONS}"), "the session's backend to end")
 
     @staticmethod
-    def end_prepared(watch):
-        rows = watch.execute("SELECT gid FROM pg_prepared_xacts WHERE database = current_database()")
-        for (gid,) in rows:
+    def prepared(watch):
+        return watch.execute("SELECT gid FROM pg_prepared_xacts WHERE database = current_database()")
+
+    @classmethod
+    def end_prepared(cls, watch):
+        for (gid,) in cls.prepared(watch):
             watch.execute(f"ROLLBACK PREPARED '{gid}'")
 
     def locks_of(self, pid):
