@@ -128,7 +128,7 @@ class engine_core {
   void forget_under_hold();
   void mark_hold_dropper(expected_reply& entry, bool drops);
   bool pin_what_the_hold_covers(const sql::text_verdict& verdict, sql::control_kind control);
-  void back_hold_with_pin(pin_strength strength, bool control_inside);
+  void back_hold_with_pin(pin_strength strength, bool impossible);
   void leave_to_server(std::string_view header);
   void count(sql::touch_kind touch);
   void note_touch(const sql::text_verdict& verdict);

@@ -176,11 +176,12 @@ bool engine_core::hold_is_early_enough(sql::control_kind first) const {
 }
 
 /// A touch that a session-level hold covers. The client may drop session-level locks at any time, so the
-/// transaction takes the lock as well, at once where that is possible in the same write.
-void engine_core::back_hold_with_pin(pin_strength strength, bool control_inside) {
+/// transaction takes the lock as well, at once where that is possible in the same write, else as soon as it
+/// is.
+void engine_core::back_hold_with_pin(pin_strength strength, bool impossible) {
   if (!keeps(gate_rule::own_lock_under_hold)) return;
   const bool certain = status_ == 'T' && idle() && !batch_.open && kind_ == session_kind::gated;
-  if (!certain || control_inside || level_ == isolation_level::exempt)
+  if (!certain || impossible || level_ == isolation_level::exempt)
     next_under_hold_ = strength;
   else
     inject_transaction_calls(strength);
@@ -253,7 +254,10 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   // A hold survives whatever the text does, unless the text itself drops session-level locks.
   const bool lasts = !verdict.drops_session_locks && !verdict.prepares_transaction;
   if (hold_covers(strength) && hold_is_early_enough(verdict.first) && lasts) {
-    back_hold_with_pin(strength, control);
+    // F9: a lock call in front would take the snapshot that must not exist yet.
+    const bool sets_up =
+        verdict.first == sql::control_kind::set_transaction || verdict.first == sql::control_kind::begin;
+    back_hold_with_pin(strength, control || sets_up);
     return fate::forward;
   }
 
