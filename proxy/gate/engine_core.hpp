@@ -81,6 +81,7 @@ class engine_core {
     bool chained = false;    ///< COMMIT or ROLLBACK AND CHAIN was executed in it
     bool end = false;        ///< COMMIT, ROLLBACK or something unknown was executed in it
     bool bound = false;      ///< anything was bound or executed in it
+    bool level_set = false;  ///< something that may have set the transaction's level was executed in it
     bool refused = false;    ///< something in it was refused: the server skips the rest
     pin_strength held = pin_strength::none; ///< a session-level lock went out in it
     bool commit_last = false;               ///< its last transaction control is a plain COMMIT or ROLLBACK

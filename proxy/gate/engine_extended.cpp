@@ -130,6 +130,7 @@ engine_core::fate engine_core::on_execute(const frame& message) {
 void engine_core::after_execute(const statement_class& statement) {
   batch_.bound = true;
   on_isolation_mention(statement.isolation);
+  batch_.level_set = batch_.level_set || statement.isolation != sql::isolation_mention::none;
   if (statement.drops_session_locks) batch_.held = pin_strength::none;
   if (statement.may_drop_pin() || statement.may_commit_inside) batch_.pinned = pin_strength::none;
   batch_.commit_last =
@@ -275,6 +276,7 @@ batch_situation engine_core::situation_of(const statement_class& statement) cons
   now.end_in_batch = batch_.end;
   now.chained_in_batch = batch_.chained;
   now.bound_in_batch = batch_.bound;
+  now.level_set_in_batch = batch_.level_set;
   now.savepoint_possible = savepoint_possible();
   now.plain_dml = statement.plain_dml || (statement.may_commit_inside && !inner_commit);
   now.may_commit_inside = inner_commit;

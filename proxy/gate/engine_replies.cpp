@@ -215,7 +215,8 @@ void engine_core::fail_batch(bool pin_failed) {
     }
   }
   batch_.pinned = pin_strength::none;
-  batch_.held = pin_strength::none;
+  // What failed may be the batch in front of the open one.
+  if (queue_.empty() || queue_.front().maybe_eaten) batch_.held = pin_strength::none;
   batch_goes_on_ = false;
   if (!queue_.empty()) return;
   if (owes_ready) {

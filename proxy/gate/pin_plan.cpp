@@ -47,7 +47,7 @@ pin_plan plan_in_block(const simple_situation& now) {
 pin_plan plan_in_failed(const simple_situation& now) {
   if (!now.has_transaction_control || !leaves_transaction(now.first)) return pin_plan::forward;
   // Going back to a savepoint twice is going back once: from there on it is a text in an open transaction.
-  if (now.first == sql::control_kind::rollback_to && !now.replication)
+  if (now.first == sql::control_kind::rollback_to && !now.replication && !now.unread)
     return now.first_ran ? pin_plan::forward : pin_plan::run_first_statement;
   // Where the server cannot read it either it runs nothing of it: then nothing may run in front of it.
   const bool possible = !now.replication && !now.drops_session_locks && !now.unread;
@@ -92,7 +92,8 @@ pin_plan plan_batch(const batch_situation& now) {
   const bool touched_base = now.begin_in_batch || now.end_in_batch;
   if (now.failed_for_sure || (now.base_known && now.base_status == 'E' && !touched_base))
     return pin_plan::forward;
-  const bool implicit_low = now.default_level == isolation_level::low;
+  // SET TRANSACTION outside a block warns, and holds for the implicit transaction all the same.
+  const bool implicit_low = now.default_level == isolation_level::low && !now.level_set_in_batch;
   if (!now.base_known && !(implicit_low && now.block_level == isolation_level::low))
     return pin_plan::wait_base;
   if (now.chained_in_batch && now.block_level != isolation_level::low) return pin_plan::refuse;

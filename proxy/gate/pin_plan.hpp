@@ -64,6 +64,7 @@ struct batch_situation {
   bool end_in_batch = false;     ///< COMMIT, ROLLBACK or something unknown was executed earlier in this batch
   bool chained_in_batch = false; ///< .. AND CHAIN: the block behind it keeps the level of the one before
   bool bound_in_batch = false;   ///< anything was bound or executed earlier in this batch
+  bool level_set_in_batch = false; ///< something that may have set the transaction's level was executed in it
   bool savepoint_possible = false;
   bool plain_dml = true;
   bool may_commit_inside = false;

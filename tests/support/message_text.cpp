@@ -212,6 +212,13 @@ const std::map<std::string, builder>& builders() {
              "ERROR", "0A000", "ledgergate cannot pin this text in the transaction state it is sent in",
              "Send the transaction control statement in it as a message of its own.");
        }},
+      {"BatchRefuseError",
+       [](const words&) {
+         return protocol::make_error_response(
+             "ERROR", "0A000",
+             "ledgergate cannot pin a statement at this isolation level behind others of one batch",
+             "Send a Sync in front of it, or use a transaction block.");
+       }},
       {"NoticeResponse",
        [](const words& w) {
          return message('N', std::string("SNOTICE\0M", 9) + w.at(1) + std::string(2, '\0'));
