@@ -22,6 +22,7 @@ std::optional<parse_message> decode_parse(std::string_view body) {
   const std::size_t types = in.int16();
   in.skip(types * 4);
   if (!in.at_end()) return std::nullopt;
+  message.types = body.substr(body.size() - types * 4);
   return message;
 }
 

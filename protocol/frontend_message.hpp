@@ -13,6 +13,7 @@ namespace ledgergate::protocol {
 struct parse_message {
   std::string_view statement;
   std::string_view query;
+  std::string_view types; ///< four bytes for each
 };
 
 /// Bind: String portal, String statement, then formats and values (never looked at).

@@ -125,7 +125,10 @@ struct application::impl {
   }
 
   catalog_view::publisher rules_publisher() {
-    return [this](const std::shared_ptr<const gate::gate_rules>& rules) { data_plane.publish(rules); };
+    return [this](const std::shared_ptr<const gate::gate_rules>& rules, std::function<void()> in_force) {
+      data_plane.publish(
+          rules, [this, in_force = std::move(in_force)] { boost::asio::post(io, std::move(in_force)); });
+    };
   }
 
   /// While no client comes, a control connection that is down is the only sign of a server that went away.

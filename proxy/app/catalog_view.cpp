@@ -18,12 +18,13 @@ catalog_view::catalog_view(std::shared_ptr<const config::settings> settings, gat
     : settings_(std::move(settings)), kept_(kept), control_(control), metrics_(metrics),
       publish_(std::move(publish)),
       rules_(gate::make_gate_rules(*settings_, kept_, catalog::initial_closure(*settings_))) {
-  control_.on_catalog([this](const std::shared_ptr<const catalog::catalog_report>& report) { use(*report); });
+  control_.on_catalog([this](const std::shared_ptr<const catalog::catalog_report>& report,
+                             std::function<void()> in_force) { use(*report, std::move(in_force)); });
 }
 
-void catalog_view::use(const catalog::catalog_report& report) {
+void catalog_view::use(const catalog::catalog_report& report, std::function<void()> in_force) {
   rules_ = gate::make_gate_rules(*settings_, kept_, report.closure, control_.catalog().generation);
-  publish_(rules_);
+  publish_(rules_, std::move(in_force));
 }
 
 admin::catalog_state to_admin(const control::catalog_status& status) {

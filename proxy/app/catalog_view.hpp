@@ -18,9 +18,11 @@ admin::catalog_state to_admin(const control::catalog_status& status);
 /// All it refers to outlives it. Main thread.
 class catalog_view final : public admin::catalog_backend {
  public:
-  using publisher = std::function<void(const std::shared_ptr<const gate::gate_rules>&)>;
+  using publisher =
+      std::function<void(const std::shared_ptr<const gate::gate_rules>&, std::function<void()> in_force)>;
 
-  /// `publish` hands rules to the sessions; it is called with every new closure.
+  /// `publish` hands rules to the sessions, and says on the main thread when all of them have taken them; it
+  /// is called with every new closure.
   catalog_view(std::shared_ptr<const config::settings> settings, gate::rule_switch kept,
                control::control_service& control, observe::metrics& metrics, publisher publish);
 
@@ -30,11 +32,12 @@ class catalog_view final : public admin::catalog_backend {
   /// The rules in force: at first those for catalogs that were not read yet.
   const std::shared_ptr<const gate::gate_rules>& rules() const { return rules_; }
 
-  /// Reads the catalogs anew. `answer` is called when the rules that follow were published, or with false.
+  /// Reads the catalogs anew. `answer` is called when the rules that follow are in force for every session,
+  /// or with false.
   void refresh(std::function<void(bool current)> answer);
 
  private:
-  void use(const catalog::catalog_report& report);
+  void use(const catalog::catalog_report& report, std::function<void()> in_force);
 
   std::shared_ptr<const config::settings> settings_;
   gate::rule_switch kept_;

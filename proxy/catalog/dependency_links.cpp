@@ -2,6 +2,7 @@
 // and standard SQL bodies need.
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -175,8 +176,13 @@ void link_builder::describe_types() {
   for (const type_row& row : rows_.types) {
     const object* which = objects_.find(object_kind::type, row.oid);
     begin_type(object_class::type, row.oid, row.oid, which->what + " " + shown(*which) + " needs");
-    if (row.relation != 0)
-      begin_type(object_class::relation, row.relation, row.oid, "a column of " + shown(*which) + " is of");
+    if (row.relation == 0) continue;
+    begin_type(object_class::relation, row.relation, row.oid, "a column of " + shown(*which) + " is of");
+    // A row as a whole is a value of the row type, and nothing in a text shows that it is cast.
+    const object* owner = relation(row.relation);
+    if (owner == nullptr) continue;
+    for (const access how : all_but_truncate)
+      add_link(owner->way(how), which->using_it(), "its rows are of the type " + shown(*which));
   }
   for (const cast_row& row : rows_.casts) {
     const bool from = begin_type(object_class::cast, row.oid, row.source, "a cast from it calls");
@@ -190,11 +196,11 @@ void link_builder::describe_types() {
 
 /// A table's own dependencies: the types of its columns, the expressions of its partition key.
 void link_builder::describe_relations() {
+  std::set<object_id> described;
   for (const dependency_row& row : rows_.dependencies) {
     const object* owner = row.of == object_class::relation ? relation(row.object) : nullptr;
-    if (owner == nullptr) continue;
+    if (owner == nullptr || !described.insert(row.object).second) continue;
     dependent& made = dependents_[key_of(object_class::relation, row.object)];
-    if (!made.beginnings.empty()) continue;
     describe_event(made, *owner, all_but_truncate, "the definition of " + shown(*owner) + " uses");
   }
 }

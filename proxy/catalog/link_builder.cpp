@@ -207,8 +207,10 @@ void link_builder::add_parsed_body(const object& function, const body_facts& fac
         ways_.add(std::move(made));
       }
     }
-    for (const sql::function_call& call : statement.functions)
+    for (const sql::function_call& call : statement.functions) {
       add_names(object_kind::function, call.schema, call.name, " calls ");
+      add_names(object_kind::type, call.schema, call.name, " makes the type "); // a cast may look like a call
+    }
     for (const sql::object_name& used : statement.operators)
       add_names(object_kind::operation, used.schema, used.name, " uses the operator ");
     for (const sql::object_name& used : statement.types)

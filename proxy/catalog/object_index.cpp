@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proxy/catalog/body_reader.hpp"
+#include "proxy/sql/schema_name.hpp"
 
 namespace ledgergate::catalog {
 
@@ -29,6 +30,11 @@ const char* what_is(const function_row& row) {
   }
 }
 
+/// `of_relation`: its columns are those of a table or view.
+const char* what_is(const type_row& row, bool of_relation) {
+  return row.kind == 'd' ? "domain" : of_relation ? "row type" : "type";
+}
+
 } // namespace
 
 std::size_t object::way_count() const {
@@ -48,8 +54,10 @@ object_index::object_index(const catalog_rows& rows, graph& ways) {
     add({object_kind::function, row.oid, row.schema, row.name, what_is(row), 0}, ways);
   for (const operator_row& row : rows.operators)
     add({object_kind::operation, row.oid, row.schema, row.name, "operator", 0}, ways);
-  for (const type_row& row : rows.types)
-    add({object_kind::type, row.oid, row.schema, row.name, row.kind == 'd' ? "domain" : "type", 0}, ways);
+  for (const type_row& row : rows.types) {
+    const bool of_relation = row.relation != 0 && find(object_kind::relation, row.relation) != nullptr;
+    add({object_kind::type, row.oid, row.schema, row.name, what_is(row, of_relation), 0}, ways);
+  }
 }
 
 std::size_t object_index::add(object made, graph& ways) {
@@ -78,8 +86,8 @@ std::vector<const object*> object_index::named(object_kind kind, const std::stri
   const auto [first, last] = by_name_.equal_range(name);
   for (auto at = first; at != last; ++at) {
     const object& candidate = objects_[at->second];
-    const bool same_schema = schema.empty() || candidate.schema.empty() || candidate.schema == schema;
-    if (candidate.kind == kind && same_schema) found.push_back(&candidate);
+    if (candidate.kind == kind && sql::may_be_same_schema(candidate.schema, schema))
+      found.push_back(&candidate);
   }
   return found;
 }

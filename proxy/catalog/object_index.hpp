@@ -37,7 +37,7 @@ class object_index {
 
   /// Null when the catalogs do not have it.
   const object* find(object_kind kind, object_id oid) const;
-  /// All of that name; a schema that is empty on either side matches any.
+  /// All of that name whose schemas may be the same.
   std::vector<const object*> named(object_kind kind, const std::string& schema,
                                    const std::string& name) const;
   /// The same for a folded word of a text, which may stand for a name in any case.

@@ -119,12 +119,12 @@ struct operator_row {
   object_id right = 0;
 };
 
-/// pg_type without the row types of tables.
+/// pg_type, the row types of tables and the types of arrays included, pseudo-types not.
 struct type_row {
   object_id oid = 0;
   std::string schema;
   std::string name;
-  char kind = 'b';        ///< typtype: b base, c composite, d domain, r range, m multirange
+  char kind = 'b';        ///< typtype: b base, c composite, d domain, e enumeration, r range, m multirange
   object_id relation = 0; ///< typrelid: a composite type's columns are this relation's
 };
 

@@ -155,8 +155,10 @@ void catalog_watch::publish(std::string fingerprint, std::shared_ptr<const catal
                                             std::to_string(report_->unseen.size()) +
                                             " cannot be looked into, read in " +
                                             std::to_string(took.count()) + " ms");
-  if (observer_) observer_(report_);
-  succeed();
+  if (!observer_) return succeed();
+  observer_(report_, [this, round = round_, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired() && round == round_) succeed();
+  });
 }
 
 void catalog_watch::succeed() {

@@ -26,7 +26,6 @@ namespace ledgergate::control {
 
 class catalog_watch {
  public:
-  using report_handler = std::function<void(std::shared_ptr<const catalog::catalog_report>)>;
   /// Whether the closure that is in force is no older than the call.
   using refresh_handler = std::function<void(bool current)>;
 
@@ -42,8 +41,8 @@ class catalog_watch {
   /// Other names lead to another closure: it is read anew.
   void reload(std::shared_ptr<const config::settings> settings);
 
-  /// Called with every new closure, before the refresh handlers that it answers.
-  void on_report(report_handler observer) { observer_ = std::move(observer); }
+  /// Called with every new closure. The refresh handlers that it answers are called when it is in force.
+  void on_report(control_service::catalog_observer observer) { observer_ = std::move(observer); }
   void refresh_now(refresh_handler handler);
 
   catalog_status status() const;
@@ -69,7 +68,7 @@ class catalog_watch {
   std::shared_ptr<const config::settings> settings_;
   std::shared_ptr<control_connection> connection_;
   boost::asio::steady_timer timer_;
-  report_handler observer_;
+  control_service::catalog_observer observer_;
   std::vector<refresh_handler> waiting_;  ///< for the next round
   std::vector<refresh_handler> answered_; ///< by the round that runs
   bool started_ = false;

@@ -266,8 +266,7 @@ control_status control_service::status() const { return implementation_->status(
 
 catalog_status control_service::catalog() const { return implementation_->catalog_.status(); }
 
-void control_service::on_catalog(
-    std::function<void(std::shared_ptr<const catalog::catalog_report>)> observer) {
+void control_service::on_catalog(catalog_observer observer) {
   implementation_->catalog_.on_report(std::move(observer));
 }
 

@@ -109,10 +109,15 @@ class control_service {
   void read_control_row(std::function<void(control_row_answer)> handler);
 
   catalog_status catalog() const;
-  /// Called with every new closure. One observer: it hands the rules to the sessions.
-  void on_catalog(std::function<void(std::shared_ptr<const catalog::catalog_report>)> observer);
-  /// Reads the catalogs now. `handler` is called once, after on_catalog(): whether the closure in force is no
-  /// older than the call, or false because it cannot be read, or not within `patience`.
+  /// Takes every new closure and hands the rules to the sessions. It calls `in_force` once, on the main
+  /// thread and not before it returns, when they are in force for all of them: until then nobody is told that
+  /// the closure is current.
+  using catalog_observer = std::function<void(std::shared_ptr<const catalog::catalog_report> report,
+                                              std::function<void()> in_force)>;
+  /// One observer.
+  void on_catalog(catalog_observer observer);
+  /// Reads the catalogs now. `handler` is called once: whether the closure in force is no older than the
+  /// call, or false because it cannot be read, or not within `patience`.
   void refresh_catalog(std::chrono::milliseconds patience, std::function<void(bool current)> handler);
 
  private:

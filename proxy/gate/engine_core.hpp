@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@
 #include "proxy/gate/statement_names.hpp"
 
 namespace ledgergate::gate {
+
+/// Objects with smaller OIDs are PostgreSQL's own: by themselves they lead to no table of the ledger.
+inline constexpr std::uint32_t first_normal_object_id = 16384;
 
 class engine_core {
  public:
@@ -153,7 +157,8 @@ class engine_core {
 
   // engine_names.cpp
   bool name_doubtful(std::string_view name) const;
-  std::shared_ptr<const prepared_text> kept_text(std::string_view text) const;
+  std::shared_ptr<const prepared_text> kept_text(std::string_view text, std::string_view types = {}) const;
+  void judge_parameters(sql::text_verdict& verdict, std::string_view types) const;
   statement_class judged_again(const statement_class& old) const;
   void judge_again(std::string_view name);
   statement_class class_of_statement(std::string_view name);

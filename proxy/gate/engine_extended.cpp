@@ -49,10 +49,11 @@ engine_core::fate engine_core::on_parse(const frame& message) {
   const auto parse = message.whole ? protocol::decode_parse(message.body) : std::nullopt;
   if (parse) {
     name = parse->statement;
-    const sql::text_verdict verdict = rules_->classifier->classify(parse->query, reading_);
+    sql::text_verdict verdict = rules_->classifier->classify(parse->query, reading_);
+    judge_parameters(verdict, parse->types);
     statement = class_of(verdict);
     statement.control = sql::leading_control_statement(parse->query);
-    if (!name.empty() || !verdict.prepares.empty()) statement.source = kept_text(parse->query);
+    if (!name.empty() || !verdict.prepares.empty()) statement.source = kept_text(parse->query, parse->types);
     note_touch(verdict);
   } else if (!message.whole) {
     statement = unread_statement();

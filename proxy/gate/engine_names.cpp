@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/wire.hpp"
 #include "proxy/gate/engine_core.hpp"
 
 namespace ledgergate::gate {
@@ -19,9 +20,25 @@ bool engine_core::name_doubtful(std::string_view name) const {
   return false;
 }
 
-std::shared_ptr<const prepared_text> engine_core::kept_text(std::string_view text) const {
+std::shared_ptr<const prepared_text> engine_core::kept_text(std::string_view text,
+                                                            std::string_view types) const {
   if (text.size() > max_kept_text_bytes) return nullptr;
-  return std::make_shared<const prepared_text>(prepared_text{std::string(text), reading_});
+  return std::make_shared<const prepared_text>(
+      prepared_text{std::string(text), reading_, std::string(types)});
+}
+
+/// The types of parameters that Parse names by number: no text shows what making such a value, or a cast of
+/// it, leads to.
+void engine_core::judge_parameters(sql::text_verdict& verdict, std::string_view types) const {
+  for (; types.size() >= 4; types.remove_prefix(4)) {
+    const std::uint32_t type = protocol::load_int32(types.data());
+    if (type < first_normal_object_id) continue;
+    const sql::touch_kind touch = rules_->classifier->judge_type(type);
+    if (touch <= verdict.touch) continue;
+    verdict.touch = touch;
+    verdict.reason = sql::touch_reason::catalog;
+    verdict.name = "the type of a parameter";
+  }
 }
 
 /// A class that other rules gave. Without its text nothing is known but what the server does with it.
@@ -34,7 +51,8 @@ statement_class engine_core::judged_again(const statement_class& old) const {
     if (old.touch == sql::touch_kind::none) fresh.reason = sql::touch_reason::unparsed;
     return fresh;
   }
-  const sql::text_verdict verdict = rules_->classifier->classify(old.source->text, old.source->reading);
+  sql::text_verdict verdict = rules_->classifier->classify(old.source->text, old.source->reading);
+  judge_parameters(verdict, old.source->parameter_types);
   if (old.prepare_index >= 0) {
     if (static_cast<std::size_t>(old.prepare_index) < verdict.prepares.size())
       fresh.touch = verdict.prepares[static_cast<std::size_t>(old.prepare_index)].touch;

@@ -11,13 +11,10 @@ namespace ledgergate::gate {
 
 namespace {
 
-// Functions with smaller OIDs are PostgreSQL's own and lead to no table of the ledger, but for the ones
-// below.
-constexpr std::uint32_t first_normal_object_id = 16384;
 constexpr std::uint32_t set_config = 2078;
 
-/// PostgreSQL's own functions that run a query given as text: table_to_xml .. database_to_xml_and_xmlschema,
-/// ts_rewrite, ts_stat.
+/// Those of PostgreSQL's own functions that run a query given as text: table_to_xml ..
+/// database_to_xml_and_xmlschema, ts_rewrite, ts_stat.
 bool runs_query_text(std::uint32_t oid) {
   return (oid >= 2923 && oid <= 2938) || oid == 3685 || oid == 3689 || oid == 3690;
 }

@@ -21,6 +21,7 @@ namespace ledgergate::gate {
 struct prepared_text {
   std::string text;
   sql::reading_context reading;
+  std::string parameter_types = {}; ///< as Parse gave them
 };
 /// Longer texts are not kept: a statement made from one touches once the rules have changed.
 inline constexpr std::size_t max_kept_text_bytes = 16 * 1024;

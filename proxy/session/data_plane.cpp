@@ -36,9 +36,12 @@ void data_plane::end_sessions() {
     each->end_sessions();
 }
 
-void data_plane::publish(const std::shared_ptr<const gate::gate_rules>& rules) {
+void data_plane::publish(const std::shared_ptr<const gate::gate_rules>& rules,
+                         std::function<void()> in_force) {
+  // Whoever lets go of it last calls: also when a worker ends with the rules still in its queue.
+  const std::shared_ptr<void> taken(nullptr, [in_force = std::move(in_force)](void*) { in_force(); });
   for (const auto& each : workers_)
-    each->publish(rules);
+    each->publish(rules, taken);
 }
 
 void data_plane::stop() {

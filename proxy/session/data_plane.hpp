@@ -24,9 +24,10 @@ class data_plane {
   void drain();
   /// What is left is ended: statements are cancelled on the server.
   void end_sessions();
-  /// Replaces the rules, also of the sessions that are running. Each worker takes them in its turn, before
-  /// whatever is posted to it later.
-  void publish(const std::shared_ptr<const gate::gate_rules>& rules);
+  /// Replaces the rules, also of the sessions that are running. Each worker takes them in its turn.
+  /// `in_force` is called once, on any thread, when no worker is left that judges by older ones: each has
+  /// taken them or has ended.
+  void publish(const std::shared_ptr<const gate::gate_rules>& rules, std::function<void()> in_force);
   void stop();
   /// All sessions, oldest first. `handler` is called once, on some worker's thread.
   void list_sessions(std::function<void(std::vector<session_info>)> handler) const;

@@ -96,8 +96,8 @@ void worker::catalog_changed() {
   shared_.read_catalog([](bool) {});
 }
 
-void worker::publish(std::shared_ptr<const gate::gate_rules> rules) {
-  loop_.post([this, rules = std::move(rules)] {
+void worker::publish(std::shared_ptr<const gate::gate_rules> rules, std::shared_ptr<void> taken) {
+  loop_.post([this, rules = std::move(rules), taken = std::move(taken)] {
     rules_ = rules;
     for (const auto& [id, each] : sessions_)
       each->use_rules(rules_);

@@ -34,8 +34,9 @@ class worker final : private session_host {
   void add_client(net::unique_fd client);
   void drain();
   void end_sessions();
-  /// Rules for the sessions that are there and for those that come.
-  void publish(std::shared_ptr<const gate::gate_rules> rules);
+  /// Rules for the sessions that are there and for those that come. `taken` is let go when they are in force,
+  /// on the worker's thread, or with the worker when that ends before.
+  void publish(std::shared_ptr<const gate::gate_rules> rules, std::shared_ptr<void> taken);
   /// `handler` is called once, on the worker's thread.
   void list_sessions(std::function<void(std::vector<session_info>)> handler);
   /// Connections that are still held, those that are just ending included.

@@ -274,6 +274,8 @@ explained_text classifier::explain(std::string_view text, const reading_context&
 
 touch_kind classifier::judge_function(std::uint32_t oid) const { return impl_->names.closure.judge_oid(oid); }
 
+touch_kind classifier::judge_type(std::uint32_t oid) const { return impl_->names.closure.judge_type(oid); }
+
 bool encoding_hides_ascii(std::string_view client_encoding) {
   // The client-only encodings of PostgreSQL (manual, section 24.3.1), as ParameterStatus spells them, plus
   // the names SQL accepts.

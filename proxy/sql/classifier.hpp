@@ -145,6 +145,10 @@ class classifier {
   /// know that it does not lead to the ledger.
   touch_kind judge_function(std::uint32_t oid) const;
 
+  /// A parameter's type, known by its OID (Parse): making a value of it may call what leads to the ledger, or
+  /// a cast of it may.
+  touch_kind judge_type(std::uint32_t oid) const;
+
  private:
   struct impl;
   std::unique_ptr<const impl> impl_;

@@ -4,15 +4,12 @@
 #include <utility>
 
 #include "proxy/sql/lexer.hpp"
+#include "proxy/sql/schema_name.hpp"
 #include "proxy/sql/touch_rules.hpp"
 
 namespace ledgergate::sql {
 
 namespace {
-
-bool same_schema(const std::string& left, const std::string& right) {
-  return left.empty() || right.empty() || left == right;
-}
 
 bool assigns_any(const relation_access& access, const std::vector<std::string>& columns) {
   if (columns.empty() || access.all_columns) return true;
@@ -83,7 +80,7 @@ judgement closure_rules::judge_relation(const relation_access& access) const {
   for (auto at = first; at != last; ++at) {
     const closure_relation& relation = at->second;
     const closure_touch& way = relation.on[static_cast<std::size_t>(closure_access_of(access.how))];
-    if (way.touch == touch_kind::none || !same_schema(relation.schema, access.schema)) continue;
+    if (way.touch == touch_kind::none || !may_be_same_schema(relation.schema, access.schema)) continue;
     if (assigns_any(access, way.columns))
       result.merge({way.touch, touch_reason::catalog, access.name, access.schema,
                     to_string(closure_access_of(access.how))});
@@ -97,7 +94,7 @@ judgement closure_rules::judge_name(const by_name<closure_name>& names, const st
   const auto [first, last] = names.equal_range(name);
   for (auto at = first; at != last; ++at) {
     const closure_name& known = at->second;
-    if (same_schema(known.schema, schema))
+    if (may_be_same_schema(known.schema, schema))
       result.merge({known.touch, touch_reason::catalog, name, schema, use});
   }
   return result;
@@ -114,8 +111,10 @@ judgement closure_rules::judge(const statement_facts& facts) const {
   if (facts.is_definition) result.merge({closure_->definitions, touch_reason::catalog, "an event trigger"});
   for (const relation_access& access : facts.relations)
     result.merge(judge_relation(access));
-  for (const function_call& call : facts.functions)
+  for (const function_call& call : facts.functions) {
     result.merge(judge_name(functions_, call.schema, call.name, "call"));
+    result.merge(judge_name(types_, call.schema, call.name, "use")); // a cast may look like a call
+  }
   for (const object_name& used : facts.operators)
     result.merge(judge_name(operators_, used.schema, used.name, "use"));
   for (const object_name& used : facts.types)
@@ -140,6 +139,15 @@ bool closure_rules::transition_in(std::string_view text) const {
                       contains_folded(text, known.name));
   });
   return found;
+}
+
+touch_kind closure_rules::judge_type(std::uint32_t oid) const {
+  touch_kind strongest = touch_kind::none;
+  if (closure_ == nullptr) return strongest;
+  for (const closure_name& each : closure_->types) {
+    if (each.oid == oid) strongest = std::max(strongest, each.touch);
+  }
+  return strongest;
 }
 
 touch_kind closure_rules::judge_oid(std::uint32_t oid) const {

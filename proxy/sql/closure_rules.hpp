@@ -30,6 +30,9 @@ class closure_rules {
   /// to the ledger.
   touch_kind judge_oid(std::uint32_t oid) const;
 
+  /// A type that is known by its OID alone, such as that of a parameter: what it does when a value is made.
+  touch_kind judge_type(std::uint32_t oid) const;
+
   /// The catalogs are to be read and were not yet: what is not clearly harmless touches.
   bool unread() const { return closure_ != nullptr && closure_->unread; }
   const catalog_closure* closure() const { return closure_.get(); }

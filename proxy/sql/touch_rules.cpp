@@ -6,6 +6,7 @@
 
 #include "proxy/sql/lexer.hpp"
 #include "proxy/sql/mention_scan.hpp"
+#include "proxy/sql/schema_name.hpp"
 #include "proxy/sql/write_targets.hpp"
 
 namespace ledgergate::sql {
@@ -13,8 +14,7 @@ namespace ledgergate::sql {
 namespace {
 
 bool same_table(const std::string& rule_schema, const std::string& rule_name, const relation_access& access) {
-  return rule_name == access.name &&
-         (rule_schema.empty() || access.schema.empty() || rule_schema == access.schema);
+  return rule_name == access.name && may_be_same_schema(rule_schema, access.schema);
 }
 
 bool is_row_write(access_kind how) {
@@ -86,10 +86,8 @@ bool mentions_gated(std::string_view text, const gated_names& names) {
 
 judgement judge_call(const function_call& call, const gated_names& names) {
   for (const config::qualified_name& gated : names.functions) {
-    if (gated.name == call.name &&
-        (gated.schema.empty() || call.schema.empty() || gated.schema == call.schema)) {
+    if (gated.name == call.name && may_be_same_schema(gated.schema, call.schema))
       return {touch_kind::touch, touch_reason::function, call.name, call.schema, "call"};
-    }
   }
   if (is_listed_lock(call, names.pin_before_locks))
     return {touch_kind::touch, touch_reason::advisory_lock, call.name, call.schema, "call"};

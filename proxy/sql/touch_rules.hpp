@@ -1,7 +1,7 @@
 // The rules of the gate over the facts of one statement: does it touch, and by which rule. A pure function.
 // Names match whether or not they are schema-qualified, unless rule and statement both name a schema and they
-// differ. A temporary table, a WITH query or a search_path can give a name another meaning: then the lock is
-// taken for nothing, which is the safe side.
+// differ; the temporary schemas of all sessions are one. A temporary table, a WITH query or a search_path can
+// give a name another meaning: then the lock is taken for nothing, which is the safe side.
 #pragma once
 
 #include <cstdint>

@@ -223,6 +223,31 @@ TEST_F(ClosureOfEffects, ACastGatesTheTypesItJoins) {
   EXPECT_EQ(touch_of(catalog.closure().closure->types, "money_box"), touch_kind::touch);
 }
 
+TEST_F(ClosureOfEffects, ACastOfARowGatesWhateverIsDoneToTheTable) {
+  const object_id table = catalog.table("journal");
+  const object_id type = catalog.next_oid();
+  const object_id cast = catalog.next_oid();
+  catalog.rows.types.push_back({type, "app", "journal", 'c', table});
+  catalog.rows.casts.push_back({cast, type, 20});
+  depends_on_pay(object_class::cast, cast);
+  EXPECT_EQ(accesses_of(catalog.closure(), "journal"), "rsliud-");
+}
+
+TEST_F(ClosureOfEffects, ACheckedColumnGatesMakingARowOfTheTableButNotReadingIt) {
+  const object_id table = catalog.table("holders");
+  const object_id type = catalog.next_oid();
+  const object_id domain = catalog.next_oid();
+  const object_id check = catalog.next_oid();
+  catalog.rows.types.push_back({domain, "app", "account", 'd', 0});
+  catalog.rows.checks.push_back({check, 0, domain, "known"});
+  depends_on_pay(object_class::constraint, check);
+  catalog.rows.types.push_back({type, "app", "holders", 'c', table});
+  catalog.depends(object_class::relation, table, object_class::type, domain);
+  const auto report = catalog.closure();
+  EXPECT_EQ(touch_of(report.closure->types, "holders"), touch_kind::touch);
+  EXPECT_EQ(accesses_of(report, "holders"), "---iu--");
+}
+
 TEST_F(ClosureOfEffects, ACastBetweenBuiltInTypesIsReportedAsUnseen) {
   const object_id cast = catalog.next_oid();
   catalog.rows.casts.push_back({cast, 25, 23});

@@ -56,6 +56,12 @@ TEST(FrontendMessage, OneByteShortOrLongIsNotDecoded) {
   EXPECT_FALSE(decode_query(body_of(query) + 'x'));
 }
 
+TEST(FrontendMessage, ParseTellsTheTypesOfItsParameters) {
+  const auto parse = decode_parse("s\0SELECT $1\0\0\2\0\0\0\x17\0\0\x40\1"sv);
+  ASSERT_TRUE(parse);
+  EXPECT_EQ(parse->types, "\0\0\0\x17\0\0\x40\1"sv);
+}
+
 TEST(FrontendMessage, BindNeedsOnlyItsNames) {
   EXPECT_TRUE(decode_bind("p\0s\0"sv));
   EXPECT_FALSE(decode_bind("p\0s"sv));

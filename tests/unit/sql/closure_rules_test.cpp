@@ -37,6 +37,25 @@ std::shared_ptr<catalog_closure> sample_closure() {
   return closure;
 }
 
+TEST(ClassifierWithClosure, KnowsATypeByItsNumber) {
+  const classifier reader(test::sample_settings(), sample_closure());
+  EXPECT_EQ(reader.judge_type(20004), touch_kind::touch);
+  EXPECT_EQ(reader.judge_type(20001), touch_kind::none); // a function's
+}
+
+TEST(ClassifierWithClosure, TakesTheTemporarySchemasOfAllSessionsForOne) {
+  const auto closure = sample_closure();
+  closure->relations.push_back(relation("temp_deeds", {closure_access::insert}));
+  closure->relations.back().schema = "pg_temp_3";
+  closure->functions.push_back({"pg_temp_3", "temp_pay", touch_kind::touch, 20005});
+  const classifier reader(test::sample_settings(), closure);
+  for (const char* text : {"insert into pg_temp.temp_deeds values (1)", "select pg_temp.temp_pay()",
+                           "select PG_TEMP_17.temp_pay()", "select temp_pay()"})
+    EXPECT_EQ(reader.classify(text, {}).touch, touch_kind::touch) << text;
+  for (const char* text : {"insert into public.temp_deeds values (1)", "select pg_temporal.temp_pay()"})
+    EXPECT_EQ(reader.classify(text, {}).touch, touch_kind::none) << text;
+}
+
 struct text_case {
   const char* text;
   touch_kind expected;
@@ -48,6 +67,9 @@ TEST(ClassifierWithClosure, JudgesByTheAccess) {
       {"select * from postings", touch_kind::touch},
       {"select * from app.postings", touch_kind::touch},
       {"select * from other.postings", touch_kind::none},
+      {"select account(1)", touch_kind::touch},
+      {"select n.account from generate_series(1, 2) n", touch_kind::touch},
+      {"select other.account(1)", touch_kind::none},
       {"select * from my_postings", touch_kind::none},
       {"delete from postings", touch_kind::none},
       {"insert into deeds values (1)", touch_kind::touch},
