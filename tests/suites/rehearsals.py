@@ -22,5 +22,5 @@ class Rehearsals:
 
     def _run(self):
         while not self._over.wait(0.05):
-            ended = self._sidecar.flip("ledger", rehearse=True, queue_budget="200ms", deadline="2s")
+            ended = self._sidecar.flip("ledger", rehearse=True, queue_budget="200ms")
             self.held += (ended.get("result") or {}).get("outcome") == "rehearsed"

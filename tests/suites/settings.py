@@ -37,7 +37,7 @@ def changes(setting, suite, server):
         "control": {"dsn": server.dsn()},
         "gate": gate,
         "control_row": {"table": "ledgergate_suites.control", "changed_at_column": None},
-        "transitions": {"guards": None, "steps": None, "notify": None},
+        "transitions": {"deadline": "2s", "guards": None, "steps": None, "notify": None},
         "log": {"level": "info"},
     }
 
