@@ -25,38 +25,39 @@ USER = ("user", "app")
 DATABASE = ("database", "horde")
 
 
-@pytest.mark.parametrize(
-    "pairs",
-    [
-        [USER, DATABASE],
-        [DATABASE, ("application_name", "first"), USER],
-        [USER, DATABASE, ("application_name", "once"), ("application_name", "twice")],
-        [("user", "postgres")],
-        [USER],
-        [DATABASE],
-        [],
-        [USER, DATABASE, ("no_such_setting", "1")],
-        [USER, DATABASE, ("options", "-c geqo=off --statement_timeout=5s -cwork_mem=3MB")],
-        [USER, DATABASE, ("options", "-c application_name=with\\ blank -c search_path=public")],
-        [USER, DATABASE, ("options", "-c no_such=1")],
-        [USER, DATABASE, ("options", "-c search_path=nowhere,public")],
-        [USER, DATABASE, ("client_encoding", "LATIN1"), ("DateStyle", "German")],
-        [USER, DATABASE, ("application_name", "x" * 9000)],
-        [USER, DATABASE, ("replication", "no")],
-        [USER, DATABASE, ("replication", "perhaps")],
-        [USER, DATABASE, ("extra_float_digits", "2"), ("TimeZone", "Europe/Berlin")],
-        [USER, DATABASE, ("default_transaction_isolation", "repeatable read")],
-        [("user", ""), DATABASE],
-        [USER, ("database", "")],
-    ],
-)
+PACKETS = [
+    [USER, DATABASE],
+    [DATABASE, ("application_name", "first"), USER],
+    [USER, DATABASE, ("application_name", "once"), ("application_name", "twice")],
+    [("user", "postgres")],
+    [USER],
+    [DATABASE],
+    [],
+    [USER, DATABASE, ("no_such_setting", "1")],
+    [USER, DATABASE, ("options", "-c geqo=off --statement_timeout=5s -cwork_mem=3MB")],
+    [USER, DATABASE, ("options", "-c application_name=with\\ blank -c search_path=public")],
+    [USER, DATABASE, ("options", "-c no_such=1")],
+    [USER, DATABASE, ("options", "-c search_path=nowhere,public")],
+    [USER, DATABASE, ("client_encoding", "LATIN1"), ("DateStyle", "German")],
+    [USER, DATABASE, ("application_name", "x" * 9000)],
+    [USER, DATABASE, ("replication", "no")],
+    [USER, DATABASE, ("replication", "perhaps")],
+    [USER, DATABASE, ("extra_float_digits", "2"), ("TimeZone", "Europe/Berlin")],
+    [USER, DATABASE, ("default_transaction_isolation", "repeatable read")],
+    [("user", ""), DATABASE],
+    [USER, ("database", "")],
+]
+
+
+@pytest.mark.parametrize("pairs", PACKETS)
 def test_parameters_are_relayed_as_they_came(direct, proxied, pairs):
     assert start(proxied, pairs) == start(direct, pairs)
 
 
-@pytest.mark.parametrize(
-    "version", [0x00030000, 0x00030001, 0x00030002, NO_SERVERS_VERSION, 0x00020000, 0x00040000, 0x00010001]
-)
+VERSIONS = [0x00030000, 0x00030001, 0x00030002, NO_SERVERS_VERSION, 0x00020000, 0x00040000, 0x00010001]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_the_server_answers_to_the_version(direct, proxied, version):
     pairs = [USER, DATABASE]
     assert start(proxied, pairs, version) == start(direct, pairs, version)

@@ -52,7 +52,7 @@ def parse(sql, name="", types=()):
 def bind(portal="", statement="", values=(), formats=(), result_formats=()):
     body = text(portal) + text(statement)
     body += struct.pack("!h", len(formats)) + b"".join(struct.pack("!h", f) for f in formats)
-    body += struct.pack("!h", len(values))
+    body += struct.pack("!H", len(values))
     for value in values:
         if value is None:
             body += struct.pack("!i", -1)
