@@ -10,11 +10,13 @@
 #include <thread>
 #include <utility>
 
+#include "config/names.hpp"
 #include "protocol/error_response.hpp"
 #include "proxy/admin/api.hpp"
 #include "proxy/admin/http_server.hpp"
 #include "proxy/app/catalog_view.hpp"
 #include "proxy/app/operator_backend.hpp"
+#include "proxy/app/service_manager.hpp"
 #include "proxy/app/shutdown.hpp"
 #include "proxy/app/upstream_probe.hpp"
 #include "proxy/net/descriptor_limit.hpp"
@@ -49,6 +51,9 @@ unsigned thread_count(const config::limit_settings& limits) {
   return limits.threads.value_or(std::max(std::thread::hardware_concurrency(), 1U));
 }
 
+/// What the end may take beyond drain.timeout: sessions cut off, a transition that holds the gate.
+constexpr std::chrono::seconds shutdown_slack{15};
+
 /// A name that is not found in time must leave time to connect to the other hosts.
 std::chrono::milliseconds lookup_patience(const config::upstream_settings& upstream) {
   return upstream.connect_timeout /
@@ -81,7 +86,7 @@ struct application::impl {
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
                router.handle(request, peer, std::move(answer));
              }),
-        signals(io, SIGTERM, SIGINT) {
+        signals(io, SIGTERM, SIGINT), manager(io, read_service_environment(), thread_asker()) {
     metrics.set_clients([this] { return registry.figures(); });
     control.on_change(
         [this](const transition::transition_record& record) { backend.on_transition_change(record); });
@@ -106,6 +111,7 @@ struct application::impl {
   admin::router router;
   admin::http_server http;
   boost::asio::signal_set signals;
+  service_manager manager;
   std::vector<std::unique_ptr<net::listener>> listeners;
   bool draining = false; ///< asked for through the admin port
 
@@ -126,6 +132,14 @@ struct application::impl {
 
   catalog_view::publisher rules_publisher() {
     return [this](const std::shared_ptr<const gate::gate_rules>& rules) { data_plane.publish(rules); };
+  }
+
+  /// The workers answer on their threads, and the control plane's turn comes with the main one's.
+  std::function<void(std::function<void()>)> thread_asker() {
+    return [this](std::function<void()> answered) {
+      data_plane.list_sessions(
+          [answered = std::move(answered)](const std::vector<session::session_info>&) { answered(); });
+    };
   }
 
   /// While no client comes, a control connection that is down is the only sign of a server that went away.
@@ -175,6 +189,7 @@ struct application::impl {
   shutdown_steps steps() {
     shutdown_steps made;
     made.stop_listening = [this] {
+      manager.stopping(settings->drain.timeout + shutdown_slack);
       for (const auto& each : listeners)
         each->stop();
     };
@@ -253,6 +268,7 @@ void application::run() {
     each->start();
   impl_->await_signal();
   impl_->log_start();
+  impl_->manager.ready("serving, gate.mode " + std::string(config::to_string(impl_->settings->gate.mode)));
   impl_->io.run();
   observe::log(config::log_level::info, "ended");
 }
