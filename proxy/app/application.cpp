@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "config/build_information.hpp"
 #include "config/names.hpp"
 #include "protocol/error_response.hpp"
 #include "proxy/admin/api.hpp"
@@ -237,7 +238,7 @@ struct application::impl {
     for (const auto& each : listeners) {
       observe::log(config::log_level::info, "listening on " + each->address().to_text());
     }
-    observe::log(config::log_level::info, "ledgergate " LG_VERSION " is running, " +
+    observe::log(config::log_level::info, "ledgergate " + config::version_text() + " is running, " +
                                               std::to_string(data_plane.threads()) + " threads");
   }
 };
