@@ -102,10 +102,11 @@ class Cluster:
             cursor.execute(f"CREATE DATABASE {DATABASE} OWNER {APPLICATION}")
         admin.close()
         self.run_file(APPLICATION, "schema.sql", users=USERS)
-        self.run_file(SUPERUSER, "operator.sql")
         self.passfile.touch(mode=0o600)
         rows = [f"*:*:*:{role}:{password}\n" for role, password in self.passwords.items()]
         self.passfile.write_text("".join(rows))
+        self.run_psql(SUPERUSER, HERE.parent / "sql/control-role.sql")
+        self.run_file(SUPERUSER, "operator.sql")
 
     def run_file(self, role, name, **values):
         """Runs one of our SQL files in the horde's database and returns the rows of its last statement."""
@@ -119,6 +120,15 @@ class Cluster:
                 return cursor.fetchall() if cursor.description else []
         finally:
             connection.close()
+
+    def run_psql(self, role, file):
+        """Runs a script that is written for psql, as an operator would."""
+        address = f"host=127.0.0.1 port={self.port} dbname={DATABASE} user={role} passfile={self.passfile}"
+        result = subprocess.run(
+            [find_binaries() / "psql", "--no-psqlrc", "--quiet", "-d", address, "-f", file],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if result.returncode != 0:
+            raise Problem(f"{file.name} failed:\n{result.stdout}")
 
     def connect(self, role, database=DATABASE, autocommit=False):
         connection = psycopg2.connect(**self.address(role, database=database))

@@ -10,11 +10,14 @@
 #include <thread>
 #include <utility>
 
+#include "config/build_information.hpp"
+#include "config/names.hpp"
 #include "protocol/error_response.hpp"
 #include "proxy/admin/api.hpp"
 #include "proxy/admin/http_server.hpp"
 #include "proxy/app/catalog_view.hpp"
 #include "proxy/app/operator_backend.hpp"
+#include "proxy/app/service_manager.hpp"
 #include "proxy/app/shutdown.hpp"
 #include "proxy/app/upstream_probe.hpp"
 #include "proxy/net/descriptor_limit.hpp"
@@ -49,6 +52,9 @@ unsigned thread_count(const config::limit_settings& limits) {
   return limits.threads.value_or(std::max(std::thread::hardware_concurrency(), 1U));
 }
 
+/// What the end may take beyond drain.timeout: sessions cut off, a transition that holds the gate.
+constexpr std::chrono::seconds shutdown_slack{15};
+
 /// A name that is not found in time must leave time to connect to the other hosts.
 std::chrono::milliseconds lookup_patience(const config::upstream_settings& upstream) {
   return upstream.connect_timeout /
@@ -81,7 +87,7 @@ struct application::impl {
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
                router.handle(request, peer, std::move(answer));
              }),
-        signals(io, SIGTERM, SIGINT) {
+        signals(io, SIGTERM, SIGINT), manager(io, read_service_environment(), thread_asker()) {
     metrics.set_clients([this] { return registry.figures(); });
     control.on_change(
         [this](const transition::transition_record& record) { backend.on_transition_change(record); });
@@ -106,6 +112,7 @@ struct application::impl {
   admin::router router;
   admin::http_server http;
   boost::asio::signal_set signals;
+  service_manager manager;
   std::vector<std::unique_ptr<net::listener>> listeners;
   bool draining = false; ///< asked for through the admin port
 
@@ -128,6 +135,14 @@ struct application::impl {
     return [this](const std::shared_ptr<const gate::gate_rules>& rules, std::function<void()> in_force) {
       data_plane.publish(
           rules, [this, in_force = std::move(in_force)] { boost::asio::post(io, std::move(in_force)); });
+    };
+  }
+
+  /// The workers answer on their threads, and the control plane's turn comes with the main one's.
+  std::function<void(std::function<void()>)> thread_asker() {
+    return [this](std::function<void()> answered) {
+      data_plane.list_sessions(
+          [answered = std::move(answered)](const std::vector<session::session_info>&) { answered(); });
     };
   }
 
@@ -178,6 +193,7 @@ struct application::impl {
   shutdown_steps steps() {
     shutdown_steps made;
     made.stop_listening = [this] {
+      manager.stopping(settings->drain.timeout + shutdown_slack);
       for (const auto& each : listeners)
         each->stop();
     };
@@ -225,7 +241,7 @@ struct application::impl {
     for (const auto& each : listeners) {
       observe::log(config::log_level::info, "listening on " + each->address().to_text());
     }
-    observe::log(config::log_level::info, "ledgergate " LG_VERSION " is running, " +
+    observe::log(config::log_level::info, "ledgergate " + config::version_text() + " is running, " +
                                               std::to_string(data_plane.threads()) + " threads");
   }
 };
@@ -256,6 +272,7 @@ void application::run() {
     each->start();
   impl_->await_signal();
   impl_->log_start();
+  impl_->manager.ready("serving, gate.mode " + std::string(config::to_string(impl_->settings->gate.mode)));
   impl_->io.run();
   observe::log(config::log_level::info, "ended");
 }

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "config/build_information.hpp"
 #include "config/describe.hpp"
 #include "config/load.hpp"
 #include "proxy/app/application.hpp"
@@ -35,7 +36,7 @@ int act(const app::options& options) {
     return EXIT_SUCCESS;
   }
   if (options.what == app::action::show_version) {
-    std::cout << "ledgergate " LG_VERSION "\n";
+    std::cout << "ledgergate " << config::version_text() << '\n';
     return EXIT_SUCCESS;
   }
   config::load_result loaded = config::load_file(options.config_file);

@@ -3,7 +3,9 @@
 #include <chrono>
 #include <utility>
 
+#include "config/build_information.hpp"
 #include "config/describe.hpp"
+#include "config/names.hpp"
 #include "proxy/app/catalog_view.hpp"
 
 namespace ledgergate::app {
@@ -51,6 +53,12 @@ admin::probe_report operator_backend::ready() const {
 std::string operator_backend::metrics_text() const {
   const control::control_status control = parts_.control.status();
   parts_.metrics.set_pins(control.pins_held, control.pins_waiting);
+  parts_.metrics.set_gate_mode(std::string(config::to_string(parts_.settings->gate.mode)));
+  parts_.metrics.set_build(std::string(config::version()), std::string(config::commit()));
+  const auto running = parts_.control.current();
+  const bool runs = running && !running->is_final();
+  parts_.metrics.set_control(control.connected, control.oldest_pin_age.value_or(transition::elapsed(0)),
+                             runs ? now() - running->started_at : transition::elapsed(0));
   const control::catalog_status catalog = parts_.control.catalog();
   if (catalog.age) parts_.metrics.set_catalog_age(*catalog.age);
   if (catalog.report != nullptr) {
@@ -66,7 +74,7 @@ std::string operator_backend::config_text() const { return config::describe(*par
 admin::status_report operator_backend::status() const {
   const control::control_status control = parts_.control.status();
   admin::status_report report;
-  report.version = LG_VERSION;
+  report.version = config::version();
   report.started_at = started_at_;
   report.gate_mode = parts_.settings->gate.mode;
   report.database = parts_.settings->gate.database;
@@ -132,7 +140,7 @@ void operator_backend::start_transition(transition::transition_request request,
 void operator_backend::plan_transition(transition::transition_request request,
                                        std::function<void(admin::plan_answer)> handler) {
   transition::plan_context context;
-  context.own_version = LG_VERSION;
+  context.own_version = config::version();
   context.draining = parts_.draining();
   for (const auto& [pid, client] : parts_.cancels.clients_by_backend())
     context.own.clients.push_back(pid);

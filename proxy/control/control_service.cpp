@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "config/build_information.hpp"
 #include "proxy/control/catalog_watch.hpp"
 #include "proxy/control/control_connection.hpp"
 #include "proxy/control/pin_watch.hpp"
@@ -24,7 +25,7 @@ control_connection::options options_for(const config::settings& settings, const 
   auto host = boost::asio::ip::host_name(ec);
   control_connection::options options;
   options.dsn = settings.control.dsn;
-  options.application_name = application_name(LEDGERGATE_VERSION, ec ? "unknown" : host);
+  options.application_name = application_name(std::string(config::version()), ec ? "unknown" : host);
   options.database = settings.gate.database;
   options.shorten_deadlock_timeout = purpose == "transitions";
   options.purpose = purpose;

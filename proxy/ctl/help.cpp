@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "config/build_information.hpp"
+
 namespace ledgergate::ctl {
 namespace {
 
@@ -126,7 +128,7 @@ std::string_view description_of(std::string_view command) {
 
 } // namespace
 
-std::string version_text() { return "gatectl " LEDGERGATE_VERSION "\n"; }
+std::string version_text() { return "gatectl " + config::version_text() + "\n"; }
 
 std::string help_text(const boost::program_options::options_description& globals) {
   std::ostringstream text;

@@ -27,6 +27,19 @@ struct metrics::impl {
   prometheus::Gauge& pins_waiting = gauge("ledgergate_pins_waiting", "Waiters for the shared gate lock.");
   prometheus::Family<prometheus::Gauge>& mode =
       prometheus::BuildGauge().Name("ledgergate_mode").Help("1 for the mode in force.").Register(registry);
+  prometheus::Family<prometheus::Gauge>& gate_mode = prometheus::BuildGauge()
+                                                         .Name("ledgergate_gate_mode")
+                                                         .Help("1 for what this sidecar does: gate.mode.")
+                                                         .Register(registry);
+  prometheus::Family<prometheus::Gauge>& build = prometheus::BuildGauge()
+                                                     .Name("ledgergate_build_info")
+                                                     .Help("Version and commit of this sidecar.")
+                                                     .Register(registry);
+  prometheus::Gauge& control_connected =
+      gauge("ledgergate_control_connected", "1 while the control connections are up.");
+  prometheus::Gauge& oldest_pin = gauge("ledgergate_oldest_pin_seconds", "Age of the oldest pin.");
+  prometheus::Gauge& running_transition =
+      gauge("ledgergate_transition_running_seconds", "How long this sidecar's transition has been running.");
   prometheus::Family<prometheus::Counter>& transitions = prometheus::BuildCounter()
                                                              .Name("ledgergate_transitions_total")
                                                              .Help("Transitions by result.")
@@ -77,6 +90,22 @@ void metrics::set_pins(std::size_t held, std::size_t waiting) {
 void metrics::set_mode(const std::vector<std::string>& modes, const std::string& in_force) {
   for (const std::string& each : modes)
     impl_->mode.Add({{"mode", each}}).Set(each == in_force ? 1 : 0);
+}
+
+void metrics::set_gate_mode(const std::string& in_force) {
+  for (const char* each : {"enforce", "observe", "off"})
+    impl_->gate_mode.Add({{"mode", each}}).Set(each == in_force ? 1 : 0);
+}
+
+void metrics::set_build(const std::string& version, const std::string& commit) {
+  impl_->build.Add({{"version", version}, {"commit", commit}}).Set(1);
+}
+
+void metrics::set_control(bool connected, std::chrono::duration<double> oldest_pin,
+                          std::chrono::duration<double> running_transition) {
+  impl_->control_connected.Set(connected ? 1 : 0);
+  impl_->oldest_pin.Set(oldest_pin.count());
+  impl_->running_transition.Set(running_transition.count());
 }
 
 void metrics::count_transition(const std::string& result) {

@@ -38,6 +38,14 @@ class metrics {
   void set_pins(std::size_t held, std::size_t waiting);
   /// `ledgergate_mode{mode}`: 1 for the mode in force, 0 for the others; all 0 while it is unknown (empty).
   void set_mode(const std::vector<std::string>& modes, const std::string& in_force);
+  /// `ledgergate_gate_mode{mode}`: 1 for the gate.mode of this sidecar.
+  void set_gate_mode(const std::string& in_force);
+  /// `ledgergate_build_info`: always 1, its labels are what matters.
+  void set_build(const std::string& version, const std::string& commit);
+  /// Whether transitions could be asked for, how old the oldest pin is, and how long the transition that runs
+  /// has been running; zero where there is none.
+  void set_control(bool connected, std::chrono::duration<double> oldest_pin,
+                   std::chrono::duration<double> running_transition);
   void count_transition(const std::string& result);
   /// Time in the gate's queue, summed over the attempts of one transition.
   void observe_transition_queue(std::chrono::duration<double>);

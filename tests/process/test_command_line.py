@@ -136,7 +136,7 @@ def test_a_wrong_command_line_ends_with_64_and_the_usage(arguments):
 def test_the_version_is_one_line():
     result = run("--version")
     assert (result.returncode, result.stderr) == (0, "")
-    assert re.fullmatch(r"ledgergate \d+\.\d+\.\d+\n", result.stdout)
+    assert re.fullmatch(r"ledgergate \d+\.\d+\.\d+ \(commit ([0-9a-f]{12}(-dirty)?|unknown)\)\n", result.stdout)
 
 
 def test_help_names_every_option():

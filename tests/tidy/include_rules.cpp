@@ -41,7 +41,7 @@ const std::vector<folder_rule>& folder_rules() {
        {"boost/asio/", "boost/beast/", "boost/json", "boost/system/", "openssl/"},
        true},
       {"proxy/ctl",
-       {"proxy/net"},
+       {"proxy/net", "config/build_information.hpp"},
        {"boost/asio/", "boost/beast/", "boost/json", "boost/system/", "boost/program_options", "libpq-fe.h"},
        true},
       {"proxy/app",
@@ -67,7 +67,7 @@ const std::vector<file_rule>& file_rules() {
       {"spdlog/", {"proxy/observe/*.cpp"}},
       // Reading an address and the length a socket's path may have; nothing is opened.
       {"arpa/inet.h", {"config/endpoint.cpp", "proxy/net/*"}},
-      {"sys/un.h", {"config/endpoint.cpp", "proxy/net/*", "proxy/admin/*"}},
+      {"sys/un.h", {"config/endpoint.cpp", "proxy/net/*", "proxy/admin/*", "proxy/app/service_manager.cpp"}},
       // Compiler intrinsics of the byte search.
       {"tmmintrin.h", {"proxy/sql/mention_scan.cpp"}},
       {"emmintrin.h", {"proxy/sql/word_scan.cpp"}},
