@@ -66,7 +66,7 @@ class yaml_writer {
  private:
   void mark(std::string_view path) { text_.append(given_.contains(path) ? "\n" : "  # default\n"); }
 
-  const std::set<std::string, std::less<>>& given_;
+  const std::map<std::string, position, std::less<>>& given_;
   std::string section_;
   std::string text_;
 };
@@ -87,17 +87,73 @@ std::vector<std::string> all_quoted(const std::vector<std::string>& items) {
 
 std::string quoted_or_null(const std::optional<std::string>& text) { return text ? quoted(*text) : "null"; }
 
+std::string file_or_null(const std::string& path) { return path.empty() ? "null" : quoted(path); }
+
+// One key of a `tls:` section, which stands deeper than leaf() writes.
+class tls_writer {
+ public:
+  tls_writer(yaml_writer& out, std::string indent, std::string path)
+      : out_{out}, indent_{std::move(indent)}, path_{std::move(path)} {
+    out_.line(indent_ + "tls:");
+  }
+  void leaf(std::string_view key, std::string_view written) {
+    out_.item(std::string{indent_}.append("  ").append(key).append(": ").append(written),
+              std::string{path_}.append(".").append(key));
+  }
+
+ private:
+  yaml_writer& out_;
+  std::string indent_;
+  std::string path_;
+};
+
+// Files are not shown as null where leaving them out is an error with the mode that is shown.
+void write_server_tls(yaml_writer& out, const server_tls_settings& tls, const std::string& indent,
+                      const std::string& path) {
+  tls_writer writer{out, indent, path};
+  writer.leaf("mode", to_string(tls.mode));
+  if (!tls.cert.empty()) writer.leaf("cert", quoted(tls.cert));
+  if (!tls.key.empty()) writer.leaf("key", quoted(tls.key));
+  if (tls.mode == server_tls_mode::off) return;
+  writer.leaf("client_ca", file_or_null(tls.client_ca));
+  writer.leaf("client_crl", file_or_null(tls.client_crl));
+  if (!tls.client_ca.empty()) writer.leaf("client_certificate", to_string(tls.client_certificate));
+  writer.leaf("min_version", to_string(tls.min_version));
+  writer.leaf("max_version", to_string(tls.max_version));
+}
+
+void write_upstream_tls(yaml_writer& out, const upstream_tls_settings& tls) {
+  tls_writer writer{out, "  ", "upstream.tls"};
+  writer.leaf("mode", to_string(tls.mode));
+  if (tls.mode == upstream_tls_mode::off) return;
+  writer.leaf("ca", file_or_null(tls.ca));
+  writer.leaf("crl", file_or_null(tls.crl));
+  writer.leaf("cert", file_or_null(tls.cert));
+  writer.leaf("key", file_or_null(tls.key));
+  writer.leaf("min_version", to_string(tls.min_version));
+  writer.leaf("max_version", to_string(tls.max_version));
+}
+
+void write_listen(yaml_writer& out, const listen_settings& listen, const std::string& path) {
+  out.line("  - address: " + quoted(to_string(listen.address)));
+  if (listen.address.is_unix()) {
+    out.item("    port: " + std::to_string(listen.address.port), path + ".port");
+    return;
+  }
+  write_server_tls(out, listen.tls, "    ", path + ".tls");
+  if (listen.tls.mode == server_tls_mode::off) return;
+  out.item("      channel_binding: " + std::string{to_string(listen.tls.channel_binding)},
+           path + ".tls.channel_binding");
+}
+
 void write_network(yaml_writer& out, const settings& value) {
   out.line("listen:");
-  for (std::size_t index = 0; index < value.listen.size(); ++index) {
-    const endpoint& address = value.listen[index].address;
-    out.line("  - address: " + quoted(to_string(address)));
-    if (!address.is_unix()) continue;
-    out.item("    port: " + std::to_string(address.port), "listen[" + std::to_string(index) + "].port");
-  }
+  for (std::size_t index = 0; index < value.listen.size(); ++index)
+    write_listen(out, value.listen[index], "listen[" + std::to_string(index) + "]");
   out.section("upstream");
   out.leaf("host", quoted(format_hosts(value.upstream.hosts)));
   if (!value.upstream.hosts.empty()) out.leaf("port", std::to_string(value.upstream.hosts.front().port));
+  write_upstream_tls(out, value.upstream.tls);
   out.leaf("connect_timeout", format_duration(value.upstream.connect_timeout));
 }
 

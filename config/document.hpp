@@ -8,14 +8,9 @@
 
 #include <boost/system/result.hpp>
 
-namespace ledgergate::config {
+#include "config/position.hpp"
 
-/// Both count from 1; 0 means that there is no place in the text.
-struct position {
-  int line = 0;
-  int column = 0;
-  bool operator==(const position&) const = default;
-};
+namespace ledgergate::config {
 
 enum class node_kind {
   null, ///< nothing, `null` or `~`

@@ -72,6 +72,19 @@ load_result load_file(const std::string& path) {
   return load_text(text, path);
 }
 
+load_error error_at_key(const settings& value, const std::string& file_name, std::string key,
+                        std::string message) {
+  std::string around = key;
+  auto place = value.given.find(around);
+  while (place == value.given.end() && !around.empty()) {
+    const auto cut = around.find_last_of(".[");
+    around.erase(cut == std::string::npos ? 0 : cut);
+    place = value.given.find(around);
+  }
+  const position at = place == value.given.end() ? position{} : place->second;
+  return load_error{file_name, at, std::move(key), std::move(message)};
+}
+
 std::string to_string(const load_error& error) {
   std::string text = error.file;
   if (error.at.line > 0) text += ":" + std::to_string(error.at.line) + ":" + std::to_string(error.at.column);

@@ -26,6 +26,11 @@ struct load_error {
 /// One error per line.
 [[nodiscard]] std::string to_string(const std::vector<load_error>& errors);
 
+/// An error that was found after reading, at the place of `key` in the file that `value` came from, or of the
+/// nearest thing around it.
+[[nodiscard]] load_error error_at_key(const settings& value, const std::string& file_name, std::string key,
+                                      std::string message);
+
 /// The errors are in the order of the file and there is at least one.
 using load_result = boost::system::result<settings, std::vector<load_error>>;
 

@@ -26,7 +26,13 @@ void read_listen_item(const section_reader& item, std::vector<listen_settings>& 
         item.path_of("port"),
         "is only for a unix:/folder address (from 1 to 65535); a TCP address has its port in itself");
   }
-  target.push_back({std::move(*address)});
+  listen_settings made{std::move(*address), {}};
+  read_server_tls(item, tls_use::postgres, made.tls);
+  if (made.address.is_unix() && made.tls.mode != server_tls_mode::off) {
+    item.context().error(item.path_of("tls") + ".mode",
+                         "must be off on a unix socket: PostgreSQL clients do not ask for TLS there");
+  }
+  target.push_back(std::move(made));
 }
 
 } // namespace
@@ -36,7 +42,7 @@ void read_listen(const section_reader& root, std::vector<listen_settings>& targe
   if (root.find_required("listen", std::string{"a list of "} + allowed) == nullptr) return;
   const auto items = root.items("listen", allowed);
   for (std::size_t index = 0; index < items.size(); ++index) {
-    read_listen_item({root.context(), *items[index], item_path("listen", index), {"address", "port"}},
+    read_listen_item({root.context(), *items[index], item_path("listen", index), {"address", "port", "tls"}},
                      target);
   }
   if (items.empty() && !root.context().has_error("listen")) {
@@ -45,7 +51,8 @@ void read_listen(const section_reader& root, std::vector<listen_settings>& targe
 }
 
 void read_upstream(const section_reader& root, upstream_settings& target) {
-  const auto section = root.section("upstream", {"host", "port", "connect_timeout"});
+  const auto section = root.section("upstream", {"host", "port", "tls", "connect_timeout"});
+  read_upstream_tls(section, target.tls);
   std::uint16_t port = postgres_port;
   section.number("port", port, ranges::port);
   section.duration("connect_timeout", target.connect_timeout, ranges::connect_timeout);

@@ -105,10 +105,8 @@ std::vector<load_error> load_context::take_errors() {
   return std::move(errors_);
 }
 
-std::set<std::string, std::less<>> load_context::given_paths() const {
-  std::set<std::string, std::less<>> paths;
-  for (const auto& [path, at] : places_)
-    paths.insert(path);
+std::map<std::string, position, std::less<>> load_context::given_paths() const {
+  auto paths = places_;
   paths.erase("");
   return paths;
 }

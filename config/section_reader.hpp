@@ -33,7 +33,8 @@ class load_context {
 
   /// In the order of the file.
   std::vector<load_error> take_errors();
-  std::set<std::string, std::less<>> given_paths() const;
+  /// Without the file as a whole.
+  std::map<std::string, position, std::less<>> given_paths() const;
 
  private:
   std::string file_name_;

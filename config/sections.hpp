@@ -14,6 +14,13 @@ void read_listen(const section_reader& root, std::vector<listen_settings>& targe
 void read_upstream(const section_reader& root, upstream_settings& target);
 void read_admin(const section_reader& root, admin_settings& target);
 
+/// Who connects to a listener of ours decides what its `tls:` may say: PostgreSQL clients may be let in in
+/// clear beside TLS, and bind channels.
+enum class tls_use { postgres, http };
+/// `tls:` of `parent`, which must allow that key.
+void read_server_tls(const section_reader& parent, tls_use use, server_tls_settings& target);
+void read_upstream_tls(const section_reader& parent, upstream_tls_settings& target);
+
 /// `gate.mode` says what the other sections must have, so it is read before them.
 gate_keys read_gate_mode(const section_reader& gate, gate_settings& target);
 section_reader gate_section(const section_reader& root);

@@ -8,9 +8,10 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
+
+#include "config/position.hpp"
 
 namespace ledgergate::config {
 
@@ -26,15 +27,50 @@ struct endpoint {
   bool operator==(const endpoint&) const = default;
 };
 
+enum class tls_version { v1_2, v1_3 };
+enum class server_tls_mode { off, allow, require };
+enum class upstream_tls_mode { off, prefer, require, verify_ca, verify_full };
+/// With `client_ca`: whether a client without a certificate is let in. One with a bad certificate never is.
+enum class client_certificate_policy { required, optional };
+/// How SCRAM's channel binding (RFC 5929, tls-server-end-point) comes out with TLS on both legs: the listener
+/// shows the server's own certificate, or no client uses it.
+enum class channel_binding_policy { same_certificate, disabled };
+
+/// `tls:` where others connect to us. Files are PEM; paths are relative to the working directory.
+struct server_tls_settings {
+  server_tls_mode mode = server_tls_mode::off;
+  std::string cert;       ///< our certificate and its chain; required unless the mode is off
+  std::string key;        ///< its private key; required unless the mode is off
+  std::string client_ca;  ///< certificates are asked of clients and must be issued by one of these; or empty
+  std::string client_crl; ///< revoked ones among them; or empty
+  client_certificate_policy client_certificate = client_certificate_policy::required;
+  channel_binding_policy channel_binding = channel_binding_policy::same_certificate; ///< of `listen` alone
+  tls_version min_version = tls_version::v1_2;
+  tls_version max_version = tls_version::v1_3;
+};
+
+/// `upstream.tls:` where we connect to the server.
+struct upstream_tls_settings {
+  upstream_tls_mode mode = upstream_tls_mode::off;
+  std::string ca;   ///< who may have issued the server's certificate; required by verify-ca and verify-full
+  std::string crl;  ///< revoked ones; or empty
+  std::string cert; ///< our certificate towards the server and its chain; or empty
+  std::string key;  ///< its private key
+  tls_version min_version = tls_version::v1_2;
+  tls_version max_version = tls_version::v1_3;
+};
+
 /// `listen:` one client-facing endpoint. `unix:/dir` takes the port from `port:` beside it (default 5432).
 struct listen_settings {
   endpoint address;
+  server_tls_settings tls;
 };
 
 /// `upstream:` the PostgreSQL server; hosts are tried in order.
 struct upstream_settings {
   std::vector<endpoint> hosts;
   milliseconds connect_timeout = 5s;
+  upstream_tls_settings tls;
 };
 
 /// `control:` where transitions and pin watching run.
@@ -138,8 +174,8 @@ struct settings {
   limit_settings limits;
   drain_settings drain;
   log_settings log;
-  /// Paths of the keys that the file gave (`gate.lock_key`); everything else is a default.
-  std::set<std::string, std::less<>> given;
+  /// Paths of the keys that the file gave (`gate.lock_key`), and where; everything else is a default.
+  std::map<std::string, position, std::less<>> given;
 };
 
 } // namespace ledgergate::config

@@ -25,6 +25,7 @@ const std::vector<folder_rule>& folder_rules() {
       {"proxy/catalog", {"config", "proxy/sql"}, {}, false},
       {"proxy/gate", {"protocol", "config", "proxy/sql"}, {"boost/system/"}, false},
       {"proxy/transition", {"config"}, {"boost/system/"}, false},
+      {"proxy/tls", {"config"}, {"boost/system/", "openssl/"}, true},
       {"proxy/net", {}, {"boost/asio/", "boost/system/", "openssl/"}, true},
       {"proxy/observe", {"config", "proxy/gate"}, {"prometheus/"}, false},
       {"proxy/session",

@@ -21,9 +21,13 @@ std::string without_marks(std::string text) {
 TEST(Describe, ShowsEveryKeyAndMarksEachDefault) {
   EXPECT_EQ(describe(loaded(sample)), R"(listen:
   - address: "127.0.0.1:6432"
+    tls:
+      mode: off  # default
 upstream:
   host: "127.0.0.1"
   port: 5432  # default
+  tls:
+    mode: off  # default
   connect_timeout: 5s  # default
 control:
   dsn: "host=127.0.0.1 dbname=horde user=operator"

@@ -120,17 +120,8 @@ TEST(LoadErrors, NameAnUnknownKeyTheNearestOneAndAllAllowed) {
 }
 
 TEST(LoadErrors, TreatKeysOfFeaturesThatAreNotThereAsUnknown) {
-  for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
-           {with(sample, "  - address: 127.0.0.1:6432\n",
-                 "  - address: 127.0.0.1:6432\n    tls: { mode: allow }\n"),
-            "listen[0].tls"},
-           {with(sample, "  host: 127.0.0.1\n", "  host: 127.0.0.1\n  tls: { mode: prefer }\n"),
-            "upstream.tls"},
-           {sample + "admin: { tls: { mode: off } }\n", "admin.tls"},
-       }) {
-    EXPECT_NE(errors_of(text).find(": " + key + ": is an unknown key; "), std::string::npos)
-        << errors_of(text);
-  }
+  const std::string text = sample + "admin: { tls: { mode: off } }\n";
+  EXPECT_NE(errors_of(text).find(": admin.tls: is an unknown key; "), std::string::npos) << errors_of(text);
 }
 
 TEST(LoadErrors, NameDuplicateKeysAtTheSecondPlace) {
