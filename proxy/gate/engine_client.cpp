@@ -95,10 +95,17 @@ bool engine_core::read_client_frame(std::string_view view, frame& out) {
   }
   out.whole = view.size() >= out.total;
   out.body = view.substr(protocol::header_bytes, std::min(out.total, view.size()) - protocol::header_bytes);
-  if (out.tag == frontend::bind && !starting_ && !out.whole && !protocol::decode_bind(out.body)) {
-    // The names stand in front; they are short unless the client means harm.
-    client_wanted_ = std::min(out.total, view.size() * 2);
-    return client_wanted_ > rules_->max_buffered_statement_bytes ? (client_wanted_ = 0, true) : false;
+  if (out.tag == frontend::bind && !starting_) {
+    // The names stand in front; they are short unless the client means harm. What is made of them does not
+    // depend on how the bytes come.
+    const std::size_t read_at_most = std::min(out.total, rules_->max_buffered_statement_bytes);
+    out.whole = out.whole && read_at_most == out.total;
+    out.body =
+        view.substr(protocol::header_bytes, std::min(read_at_most, view.size()) - protocol::header_bytes);
+    if (view.size() < read_at_most && !protocol::decode_bind(out.body)) {
+      client_wanted_ = std::min(read_at_most, view.size() * 2);
+      return false;
+    }
   }
   return true;
 }

@@ -223,6 +223,7 @@ class engine_core {
   // engine_replies.cpp
   void settle_front(char tag);
   fate on_error(const frame& message);
+  fate on_error_of(expected_reply& entry, const frame& message);
   fate on_notice(const frame& message);
   fate on_reply(const frame& message);
   fate on_function_result(std::string_view body);

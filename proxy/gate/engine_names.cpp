@@ -116,8 +116,9 @@ void engine_core::doubt(sql::text_verdict& verdict, std::string_view text) const
   if (verdict.shape == sql::text_shape::other_single && verdict.forgets_statements) return; // DISCARD ALL
   verdict.touch = sql::touch_kind::touch;
   verdict.reason = sql::touch_reason::new_definition;
-  if (verdict.shape == sql::text_shape::unknown && text.find(';') != std::string_view::npos)
-    verdict.has_transaction_control = true; // not read: it may end the transaction
+  if (verdict.shape != sql::text_shape::unknown || text.find(';') == std::string_view::npos) return;
+  verdict.first = sql::leading_control_statement(text);
+  verdict.has_transaction_control = true; // not read: it may end the transaction
 }
 
 void engine_core::mark_definition(expected_reply& entry, bool defines) {

@@ -108,6 +108,23 @@ engine_core::fate engine_core::on_error(const frame& message) {
     entry.failed = true;
     return fate::forward;
   }
+  const fate decided = on_error_of(entry, message);
+  // An end of the transaction that fails is an end all the same (F23), and nothing says so before
+  // ReadyForQuery.
+  if (entry.may_drop_pin) forget_pin();
+  entry.failed = true;
+  entry.copying_in = false;
+  copy_in_open_ = false;
+  const bool one_message = entry.kind == reply_kind::query || entry.kind == reply_kind::function_call ||
+                           entry.kind == reply_kind::as_extended;
+  const bool pin_failed =
+      entry.kind == reply_kind::pin_batch && queue_.size() > 1 && queue_.at(1).sync_on_skip;
+  if (!one_message) fail_batch(pin_failed);
+  return decided;
+}
+
+/// What the error means for what was expected in its place, and whose it is.
+engine_core::fate engine_core::on_error_of(expected_reply& entry, const frame& message) {
   const std::string_view sqlstate = protocol::error_field(message.body, 'C');
   fate decided = fate::forward;
   switch (entry.purpose) {
@@ -165,17 +182,6 @@ engine_core::fate engine_core::on_error(const frame& message) {
     break;
   case reply_purpose::tidy: break;
   }
-  // An end of the transaction that fails is an end all the same (F23), and nothing says so before
-  // ReadyForQuery.
-  if (entry.may_drop_pin) forget_pin();
-  entry.failed = true;
-  entry.copying_in = false;
-  copy_in_open_ = false;
-  const bool one_message = entry.kind == reply_kind::query || entry.kind == reply_kind::function_call ||
-                           entry.kind == reply_kind::as_extended;
-  const bool pin_failed =
-      entry.kind == reply_kind::pin_batch && queue_.size() > 1 && queue_.at(1).sync_on_skip;
-  if (!one_message) fail_batch(pin_failed);
   return decided;
 }
 

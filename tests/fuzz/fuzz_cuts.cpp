@@ -27,7 +27,7 @@ std::shared_ptr<const gate::gate_rules> rules() {
   settings.control_row.table = "ctl";
   // More than an input is long: the engine gives a Bind whose names do not end up at some size of what is
   // there.
-  settings.limits.max_buffered_statement_bytes = 8192;
+  settings.limits.max_buffered_statement_bytes = 512;
   return gate::make_gate_rules(settings);
 }
 

@@ -46,7 +46,7 @@ admin:
 
 # Line, key, and what of the allowed range must be said; in the order of the file.
 MISTAKES = [
-    (5, "upstream.prot", "host, port, connect_timeout"),
+    (5, "upstream.prot", "host, port, "),
     (6, "upstream.connect_timeout", "duration from"),
     (8, "control.dsn", "port must be from 1 to 65535"),
     (10, "gate.mode", "enforce, observe, off"),

@@ -103,6 +103,7 @@ class model_backend {
     std::uint64_t id = 0;
     isolation level = isolation::read_committed;
     bool read_only = false;
+    std::vector<std::pair<int, bool>> read_only_before; ///< depth at which it was set, and what it was
     bool snapshot_taken = false;
     bool over = false;      ///< failed as a whole: it holds nothing any more
     bool pipelined = false; ///< an Execute of it has completed

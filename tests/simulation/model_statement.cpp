@@ -273,7 +273,7 @@ void read_data(std::string_view text, model_statement& out) {
     out.what = verb::define_view;
     out.tag = "CREATE VIEW";
     out.replace = has(text, "or replace");
-    out.fails = failure::none;
+    out.fails = has_word(text, "trigger") ? failure::syntax : failure::none;
   } else if (first == "lock") {
     out.what = verb::lock_table;
     out.tag = "LOCK TABLE";

@@ -171,6 +171,9 @@ void model_backend::abort_subtransactions(std::size_t down_to) {
   const int lowest = static_cast<int>(down_to);
   std::erase_if(transaction_.effects, [&](const effect& what) { return what.depth >= lowest; });
   revert_settings(lowest, false);
+  auto& before = transaction_.read_only_before;
+  for (; !before.empty() && before.back().first >= lowest; before.pop_back())
+    transaction_.read_only = before.back().second;
   database_.locks.abort_subtransaction(id_, lowest);
 }
 
@@ -195,6 +198,7 @@ outcome model_backend::set_characteristics(const model_statement& statement) {
   if (statement.read_only) {
     if (!*statement.read_only && transaction_.read_only && transaction_.snapshot_taken)
       return model_error{"25001", "transaction read-write mode must be set before any query"};
+    transaction_.read_only_before.emplace_back(depth(), transaction_.read_only);
     transaction_.read_only = *statement.read_only;
   }
   return std::nullopt;
@@ -252,6 +256,8 @@ outcome model_backend::control(const model_statement& statement) {
           what.depth = std::min(what.depth, static_cast<int>(inner) - 1);
         for (setting_change& change : transaction_.changes)
           change.depth = std::min(change.depth, static_cast<int>(inner) - 1);
+        for (auto& set : transaction_.read_only_before)
+          set.first = std::min(set.first, static_cast<int>(inner) - 1);
       }
       savepoints.resize(index - 1);
       return std::nullopt;
