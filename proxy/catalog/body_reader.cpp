@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -88,6 +89,9 @@ void read_possible_accesses(body_facts& facts) {
   allow(access::truncate, has("truncate"));
   allow(access::lock_for_writing, has("update") || has("lock"));
   allow(access::lock_for_reading, has("share") || has("lock"));
+  allow(access::rewrite, has("alter") || has("create"));
+  allow(access::rebuild, has("alter") || has("create") || has("vacuum") || has("analyze") || has("analyse") ||
+                             has("cluster") || has("reindex"));
 }
 
 bool is_advisory_lock(std::string_view word) {
@@ -150,6 +154,8 @@ body_facts read_body(const function_row& function, const std::vector<std::int32_
     sql::gated_names locks;
     locks.pin_before_locks = pin_before_locks;
     for (const sql::statement_facts& statement : facts.statements) {
+      facts.defines = facts.defines || statement.is_definition;
+      facts.rebuilds_unnamed = facts.rebuilds_unnamed || statement.rebuilds_unnamed;
       facts.takes_listed_lock =
           facts.takes_listed_lock || sql::judge(statement, locks).reason == sql::touch_reason::advisory_lock;
     }
@@ -161,6 +167,12 @@ body_facts read_body(const function_row& function, const std::vector<std::int32_
                      std::any_of(facts.words.begin(), facts.words.end(),
                                  [](const body_word& word) { return sql::runs_query_text(word.text); });
   read_possible_accesses(facts);
+  const auto has_any = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(), [&](auto word) { return has_word(facts.words, word); });
+  };
+  facts.defines = has_any({"create", "alter", "drop", "grant", "revoke", "comment", "security", "import",
+                           "reindex", "refresh", "reassign"});
+  facts.rebuilds_unnamed = has_any({"analyze", "analyse", "vacuum", "cluster", "reindex"});
   facts.takes_listed_lock =
       !pin_before_locks.empty() && words_take_listed_lock(function.body, pin_before_locks);
   return facts;

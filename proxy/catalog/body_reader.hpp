@@ -29,6 +29,8 @@ struct body_facts {
   std::array<bool, sql::closure_access_count> may_do{}; ///< to a table that is named
   bool is_dynamic = false;                              ///< runs SQL that is put together at run time
   bool is_readable = true;        ///< false: a language whose bodies say nothing certain
+  bool defines = false;           ///< may define something: an event trigger may fire
+  bool rebuilds_unnamed = false;  ///< may gather statistics or build indexes of tables that it does not name
   bool takes_listed_lock = false; ///< an advisory lock of gate.pin_before_locks, or one that is computed
 };
 

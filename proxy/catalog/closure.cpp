@@ -25,13 +25,14 @@ constexpr std::size_t longest_chain = 12;
 
 class closure_maker {
  public:
-  closure_maker(const catalog_rows& rows, const config::settings& settings)
+  closure_maker(const catalog_rows& rows, const config::settings& settings, link_switch kept)
       : rows_(rows), names_(sql::make_gated_names(settings)), objects_(rows, graph_) {
     special_.definitions = graph_.add_ways(1);
     special_.logins = graph_.add_ways(1);
     special_.listed_lock = graph_.add_ways(1);
+    special_.rebuilds = graph_.add_ways(1);
     add_configured();
-    link_builder links(rows, settings, objects_, graph_, special_);
+    link_builder links(rows, settings, objects_, graph_, special_, kept);
     links.add_all();
     graph_.close();
     make_report(links);
@@ -72,6 +73,7 @@ void closure_maker::seed_table(const config::table_rule& rule, const object& tab
   seed(access::remove, {});
   seed(access::truncate, {});
   if (rule.on == config::pin_on::write) return;
+  seed(access::rewrite, {});
   seed(access::lock_for_reading, {});
   seed(access::lock_for_writing, {});
   if (rule.on == config::pin_on::any) seed(access::read, {});
@@ -79,7 +81,7 @@ void closure_maker::seed_table(const config::table_rule& rule, const object& tab
 
 void closure_maker::seed_control(const object& table) {
   const std::string reason = "configured, the control row";
-  for (const access how : {access::read, access::lock_for_reading})
+  for (const access how : {access::read, access::lock_for_reading, access::rewrite})
     graph_.seed(table.way(how), sql::touch_kind::touch, {}, reason);
   for (const access how :
        {access::lock_for_writing, access::insert, access::update, access::remove, access::truncate})
@@ -195,12 +197,16 @@ void closure_maker::report_unseen(const link_builder& links) {
 void closure_maker::make_report(const link_builder& links) {
   for (std::size_t i = 0; i < objects_.size(); ++i)
     report_object(objects_.at(i));
-  closure_->definitions = graph_.at(special_.definitions).touch;
-  if (closure_->definitions != sql::touch_kind::none) {
-    gated_object shown{"data definition", {}, "DDL", 0, {}};
-    add_access(shown, "execute", special_.definitions);
+  const auto report_statements = [&](const char* kind, const char* name, way_id at) {
+    if (graph_.at(at).touch == sql::touch_kind::none) return;
+    gated_object shown{kind, {}, name, 0, {}};
+    add_access(shown, "execute", at);
     report_.gated.push_back(std::move(shown));
-  }
+  };
+  closure_->definitions = graph_.at(special_.definitions).touch;
+  report_statements("data definition", "DDL", special_.definitions);
+  closure_->rebuilds = graph_.at(special_.rebuilds).touch;
+  report_statements("maintenance", "VACUUM, ANALYZE, REINDEX of whatever", special_.rebuilds);
   for (const function_row& row : rows_.functions)
     closure_->known_functions.push_back(row.oid);
   std::sort(closure_->known_functions.begin(), closure_->known_functions.end());
@@ -220,8 +226,8 @@ void closure_maker::make_report(const link_builder& links) {
 
 } // namespace
 
-catalog_report make_closure(const catalog_rows& rows, const config::settings& settings) {
-  return closure_maker(rows, settings).take();
+catalog_report make_closure(const catalog_rows& rows, const config::settings& settings, link_switch kept) {
+  return closure_maker(rows, settings, kept).take();
 }
 
 std::shared_ptr<const sql::catalog_closure> initial_closure(const config::settings& settings) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/catalog/link_kind.hpp"
 #include "proxy/catalog/rows.hpp"
 #include "proxy/sql/catalog_closure.hpp"
 
@@ -45,7 +46,8 @@ struct catalog_report {
   std::vector<unseen_object> unseen;
 };
 
-catalog_report make_closure(const catalog_rows& rows, const config::settings& settings);
+catalog_report make_closure(const catalog_rows& rows, const config::settings& settings,
+                            link_switch kept = {});
 
 /// Before the catalogs were read, or when they are not to be: as gate.catalog says.
 std::shared_ptr<const sql::catalog_closure> initial_closure(const config::settings& settings);

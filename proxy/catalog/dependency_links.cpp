@@ -24,6 +24,11 @@ const std::vector<access> writes = {access::insert, access::update};
 const std::vector<access> all_but_truncate = {
     access::read,   access::lock_for_reading, access::lock_for_writing,
     access::insert, access::update,           access::remove};
+const std::vector<access> writes_and_rewrites = {access::insert, access::update, access::rewrite};
+const std::vector<access> writes_and_rebuilds = {access::insert, access::update, access::rebuild};
+const std::vector<access> all_of_a_definition = {
+    access::read,   access::lock_for_reading, access::lock_for_writing, access::insert,
+    access::update, access::remove,           access::rebuild,          access::rewrite};
 
 /// Which accesses a policy applies to. SELECT policies apply to whatever returns or filters rows, UPDATE
 /// policies to row locks and to the update of an upsert.
@@ -49,10 +54,11 @@ void link_builder::describe_event(dependent& target, const object& relation, con
                                   std::string reason, column_names only_if) {
   for (const access how : on) {
     beginning& made = target.beginnings.emplace_back();
+    made.begun.kind = kind_;
     made.begun.from = relation.way(how);
     made.begun.reason = reason;
     if (how == access::update) made.begun.only_if = only_if;
-    made.makes_values = how == access::insert || how == access::update;
+    made.makes_values = how == access::insert || how == access::update || how == access::rewrite;
   }
 }
 
@@ -65,11 +71,13 @@ void link_builder::describe_rules() {
       // Whatever is done to a view evaluates it. REFRESH counts as an INSERT of a materialised view.
       made.view = owner;
       made.commands = row.commands;
+      kind_ = owner->what == "materialized view" ? link_kind::materialized_view : link_kind::view;
       describe_event(made, *owner, all_but_truncate, owner->what + " over");
       continue;
     }
     const access how = row.event == '2' ? access::update : row.event == '3' ? access::insert : access::remove;
     made.commands = row.commands + "1";
+    kind_ = link_kind::rule;
     describe_event(made, *owner, {how},
                    "rule " + shown_name({}, row.name) + " on " + sql::to_string(how) + " uses");
   }
@@ -86,20 +94,30 @@ void link_builder::describe_column_rules() {
     if (owner == nullptr) continue;
     dependent& made = dependents_[key_of(object_class::default_value, row.oid)];
     const bool generated = row.generated == 's' || row.generated == 'v';
+    kind_ = generated ? link_kind::generated_column : link_kind::default_value;
     const std::string reason = (generated ? "generated column " : "default of column ") +
                                shown_name({}, row.column) + " of " + shown(*owner) + " calls";
-    describe_event(made, *owner, row.generated == 'v' ? all_but_truncate : writes, reason,
-                   generated ? column_names{} : column_names{row.column});
+    // An index or a check may be over a virtual column.
+    describe_event(made, *owner,
+                   row.generated == 'v'   ? all_of_a_definition
+                   : row.generated == 's' ? writes_and_rewrites
+                                          : writes,
+                   reason, generated ? column_names{} : column_names{row.column});
   }
+}
+
+void link_builder::describe_checks() {
   for (const check_row& row : rows_.checks) {
     dependent& made = dependents_[key_of(object_class::constraint, row.oid)];
     const std::string reason = "check constraint " + shown_name({}, row.name) + " calls";
-    if (const object* owner = relation(row.relation)) describe_event(made, *owner, writes, reason);
-    if (const object* domain = objects_.find(object_kind::type, row.domain)) {
-      made.beginnings.emplace_back().begun.from = domain->making();
-      made.beginnings.back().begun.reason = reason;
-    }
+    kind_ = link_kind::check;
+    if (const object* owner = relation(row.relation))
+      describe_event(made, *owner, writes_and_rewrites, reason);
+    kind_ = link_kind::domain;
+    if (const object* domain = objects_.find(object_kind::type, row.domain))
+      begin(object_class::constraint, row.oid, domain->making(), reason);
   }
+  kind_ = link_kind::policy;
   for (const policy_row& row : rows_.policies) {
     const object* owner = relation(row.relation);
     if (owner == nullptr) continue;
@@ -108,11 +126,22 @@ void link_builder::describe_column_rules() {
     describe_event(made, *owner, policy_accesses(row.command),
                    "policy " + shown_name({}, row.name) + " of " + shown(*owner) + " uses");
   }
+}
+
+void link_builder::describe_indexes() {
+  kind_ = link_kind::index;
   for (const index_row& row : rows_.indexes) {
     const object* owner = relation(row.relation);
     if (owner == nullptr) continue;
-    describe_event(dependents_[key_of(object_class::relation, row.oid)], *owner, writes,
+    describe_event(dependents_[key_of(object_class::relation, row.oid)], *owner, writes_and_rebuilds,
                    "index " + shown_name({}, row.name) + " of " + shown(*owner) + " calls");
+  }
+  kind_ = link_kind::statistics;
+  for (const statistics_row& row : rows_.statistics) {
+    const object* owner = relation(row.relation);
+    if (owner == nullptr) continue;
+    describe_event(dependents_[key_of(object_class::statistics, row.oid)], *owner, {access::rebuild},
+                   "statistics " + shown_name({}, row.name) + " of " + shown(*owner) + " call");
   }
 }
 
@@ -120,6 +149,7 @@ link_builder::dependent& link_builder::begin(object_class of, object_id oid, way
                                              bool makes_values) {
   dependent& made = dependents_[key_of(of, oid)];
   beginning& first = made.beginnings.emplace_back();
+  first.begun.kind = kind_;
   first.begun.from = from;
   first.begun.reason = std::move(reason);
   first.makes_values = makes_values;
@@ -138,6 +168,10 @@ bool link_builder::begin_type(object_class of, object_id oid, object_id type, co
 void link_builder::describe_functions() {
   for (const function_row& row : rows_.functions) {
     const object* function = objects_.find(object_kind::function, row.oid);
+    kind_ = row.kind == 'a'       ? link_kind::aggregate
+            : row.kind == 'p'     ? link_kind::procedure
+            : row.atomic_commands ? link_kind::standard_body
+                                  : link_kind::type;
     const std::string reason = (row.kind == 'a'       ? "aggregate "
                                 : row.atomic_commands ? "the body of "
                                                       : "the definition of ") +
@@ -145,6 +179,7 @@ void link_builder::describe_functions() {
     dependent& made = begin(object_class::function, row.oid, function->using_it(), reason);
     if (row.atomic_commands) made.commands = *row.atomic_commands;
   }
+  kind_ = link_kind::trigger_condition;
   for (const trigger_row& row : rows_.triggers) {
     const object* owner = relation(row.relation);
     if (owner == nullptr || row.enabled == 'D') continue;
@@ -160,6 +195,7 @@ void link_builder::describe_functions() {
 }
 
 void link_builder::describe_operators() {
+  kind_ = link_kind::operation;
   for (const operator_row& row : rows_.operators) {
     const object* which = objects_.find(object_kind::operation, row.oid);
     const std::string reason = "operator " + shown(*which) + " calls";
@@ -168,6 +204,7 @@ void link_builder::describe_operators() {
     for (const object_id operand : {row.left, row.right})
       begin_type(object_class::operation, row.oid, operand, reason);
   }
+  kind_ = link_kind::operator_class;
   for (const class_member_row& row : rows_.class_members)
     begin_type(object_class::class_member, row.oid, row.type, "its operator class calls");
 }
@@ -175,15 +212,18 @@ void link_builder::describe_operators() {
 void link_builder::describe_types() {
   for (const type_row& row : rows_.types) {
     const object* which = objects_.find(object_kind::type, row.oid);
+    kind_ = link_kind::type;
     begin_type(object_class::type, row.oid, row.oid, which->what + " " + shown(*which) + " needs");
     if (row.relation == 0) continue;
     begin_type(object_class::relation, row.relation, row.oid, "a column of " + shown(*which) + " is of");
     // A row as a whole is a value of the row type, and nothing in a text shows that it is cast.
     const object* owner = relation(row.relation);
     if (owner == nullptr) continue;
+    kind_ = link_kind::row_type;
     for (const access how : all_but_truncate)
       add_link(owner->way(how), which->using_it(), "its rows are of the type " + shown(*which));
   }
+  kind_ = link_kind::cast;
   for (const cast_row& row : rows_.casts) {
     const bool from = begin_type(object_class::cast, row.oid, row.source, "a cast from it calls");
     const bool to = begin_type(object_class::cast, row.oid, row.target, "a cast to it calls");
@@ -197,11 +237,12 @@ void link_builder::describe_types() {
 /// A table's own dependencies: the types of its columns, the expressions of its partition key.
 void link_builder::describe_relations() {
   std::set<object_id> described;
+  kind_ = link_kind::type;
   for (const dependency_row& row : rows_.dependencies) {
     const object* owner = row.of == object_class::relation ? relation(row.object) : nullptr;
     if (owner == nullptr || !described.insert(row.object).second) continue;
     dependent& made = dependents_[key_of(object_class::relation, row.object)];
-    describe_event(made, *owner, all_but_truncate, "the definition of " + shown(*owner) + " uses");
+    describe_event(made, *owner, all_of_a_definition, "the definition of " + shown(*owner) + " uses");
   }
 }
 
@@ -222,6 +263,7 @@ std::shared_ptr<const column_names> link_builder::names_of_columns(const depende
 /// which names the view shows them; where it shows none of them, nothing of the rule can be assigned.
 void link_builder::add_view_base(const dependent& from, const object& base) {
   const bool stored = from.view->what == "materialized view";
+  kind_ = stored ? link_kind::materialized_view : link_kind::view;
   for (const access how : all_but_truncate) {
     const access below = stored ? access::read : how;
     const std::string reason = from.view->what + " over " + shown(base);
@@ -229,6 +271,7 @@ void link_builder::add_view_base(const dependent& from, const object& base) {
     if (from.commands.find('L') != std::string::npos)
       add_link(from.view->way(how), base.way(access::lock_for_writing), reason);
     link made;
+    made.kind = kind_;
     made.from = from.view->way(how);
     made.to = base.way(below);
     made.reason = reason;
@@ -236,7 +279,7 @@ void link_builder::add_view_base(const dependent& from, const object& base) {
       const auto known = shown_columns_.find(key_of(from.view->oid, base.oid));
       if (known != shown_columns_.end()) made.renamed = known->second;
     }
-    ways_.add(std::move(made));
+    put(std::move(made));
   }
 }
 
@@ -250,7 +293,7 @@ void link_builder::add_relation_use(const dependent& from, const object& relatio
       made.to = relation.way(how);
       made.reason += " " + shown(relation);
       made.assigned = assigned;
-      ways_.add(std::move(made));
+      put(std::move(made));
     }
   };
   if (from.commands.empty()) return;
@@ -294,15 +337,17 @@ void link_builder::add_dependency(const dependent& from, const dependency_row& r
     if (kind == object_kind::type && makes_values) {
       link making = made;
       making.to = used->making();
-      ways_.add(std::move(making));
+      put(std::move(making));
     }
-    ways_.add(std::move(made));
+    put(std::move(made));
   }
 }
 
 void link_builder::add_dependencies() {
   describe_rules();
   describe_column_rules();
+  describe_checks();
+  describe_indexes();
   describe_functions();
   describe_operators();
   describe_types();

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/catalog/link_kind.hpp"
 #include "proxy/sql/catalog_closure.hpp"
 
 namespace ledgergate::catalog {
@@ -27,6 +28,7 @@ using column_map = std::vector<std::pair<std::string, std::string>>;
 
 /// Doing `from` does `to`.
 struct link {
+  link_kind kind = link_kind::view;
   way_id from = 0;
   way_id to = 0;
   /// The columns of `to` that are assigned; null: it is not known, it may be any.

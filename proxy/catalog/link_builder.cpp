@@ -14,9 +14,9 @@ namespace {
 
 using access = sql::closure_access;
 
-constexpr access all_accesses[] = {access::read,    access::lock_for_reading, access::lock_for_writing,
-                                   access::insert,  access::update,           access::remove,
-                                   access::truncate};
+constexpr access all_accesses[] = {access::read,     access::lock_for_reading, access::lock_for_writing,
+                                   access::insert,   access::update,           access::remove,
+                                   access::truncate, access::rebuild,          access::rewrite};
 
 /// tgtype, as pg_trigger.h numbers the events.
 struct event_bit {
@@ -39,6 +39,8 @@ bool shows(const sql::target_accesses& seen, access how) {
   case access::update: return seen.update;
   case access::remove: return seen.remove;
   case access::truncate: return seen.truncate;
+  case access::rebuild: return seen.rebuild;
+  case access::rewrite: return seen.rewrite;
   }
   return true;
 }
@@ -46,10 +48,11 @@ bool shows(const sql::target_accesses& seen, access how) {
 } // namespace
 
 link_builder::link_builder(const catalog_rows& rows, const config::settings& settings, object_index& objects,
-                           graph& ways, const special_ways& special)
-    : rows_(rows), settings_(settings), objects_(objects), ways_(ways), special_(special) {}
+                           graph& ways, const special_ways& special, link_switch kept)
+    : rows_(rows), settings_(settings), objects_(objects), ways_(ways), special_(special), kept_(kept) {}
 
 void link_builder::add_all() {
+  add_rebuilds();
   add_inheritance();
   add_triggers();
   add_foreign_keys();
@@ -61,11 +64,26 @@ void link_builder::add_all() {
 
 void link_builder::add_link(way_id from, way_id to, std::string reason, column_names only_if) {
   link made;
+  made.kind = kind_;
   made.from = from;
   made.to = to;
   made.only_if = std::move(only_if);
   made.reason = std::move(reason);
-  ways_.add(std::move(made));
+  put(std::move(made));
+}
+
+void link_builder::put(link made) {
+  if (kept_.keeps(made.kind)) ways_.add(std::move(made));
+}
+
+/// Rewriting a table builds its indexes anew, and what names no table may be meant for any.
+void link_builder::add_rebuilds() {
+  kind_ = link_kind::rebuild;
+  for (const relation_row& row : rows_.relations) {
+    const object* table = relation(row.oid);
+    add_link(table->way(access::rewrite), table->way(access::rebuild), "a rewrite rebuilds its indexes");
+    add_link(special_.rebuilds, table->way(access::rebuild), "it may be meant for " + shown(*table));
+  }
 }
 
 /// What is done to a table is done to those below it. An INSERT goes on to a partition only, and an UPDATE of
@@ -79,6 +97,7 @@ void link_builder::add_inheritance() {
     const object* child = relation(row.child);
     if (parent == nullptr || child == nullptr) continue;
     const bool is_partition = row_of.at(row.child)->is_partition;
+    kind_ = is_partition ? link_kind::partition : link_kind::inheritance;
     const std::string reason =
         std::string(is_partition ? "its partition " : "its inheriting table ") + shown(*child);
     for (const access how : all_accesses) {
@@ -93,6 +112,7 @@ void link_builder::add_inheritance() {
 }
 
 void link_builder::add_triggers() {
+  kind_ = link_kind::trigger;
   for (const trigger_row& row : rows_.triggers) {
     const object* table = relation(row.relation);
     const object* function = objects_.find(object_kind::function, row.function);
@@ -108,6 +128,7 @@ void link_builder::add_triggers() {
 }
 
 void link_builder::add_foreign_keys() {
+  kind_ = link_kind::foreign_key;
   for (const foreign_key_row& row : rows_.foreign_keys) {
     const object* child = relation(row.child);
     const object* parent = relation(row.parent);
@@ -116,12 +137,13 @@ void link_builder::add_foreign_keys() {
     const auto columns = std::make_shared<const column_names>(row.child_columns);
     const auto add = [&](access above, access below, const char* action, column_names only_if) {
       link made;
+      made.kind = kind_;
       made.from = parent->way(above);
       made.to = child->way(below);
       made.only_if = std::move(only_if);
       if (below == access::update) made.assigned = columns;
       made.reason = key + " ON " + (above == access::remove ? "DELETE " : "UPDATE ") + action;
-      ways_.add(std::move(made));
+      put(std::move(made));
     };
     const auto action_name = [](char action) {
       return action == 'c' ? "CASCADE" : action == 'n' ? "SET NULL" : "SET DEFAULT";
@@ -133,12 +155,14 @@ void link_builder::add_foreign_keys() {
     }
     if (acting.find(row.on_update) != std::string::npos)
       add(access::update, access::update, action_name(row.on_update), row.parent_columns);
+    add_link(child->way(access::rewrite), parent->way(access::read), key + " is validated");
     // TRUNCATE .. CASCADE takes the referencing tables along; without CASCADE it fails while there are any.
     add_link(parent->way(access::truncate), child->way(access::truncate), key + ": TRUNCATE CASCADE");
   }
 }
 
 void link_builder::add_event_triggers() {
+  kind_ = link_kind::event_trigger;
   for (const event_trigger_row& row : rows_.event_triggers) {
     const object* function = objects_.find(object_kind::function, row.function);
     if (function == nullptr || never_fires(row.enabled)) continue;
@@ -149,6 +173,7 @@ void link_builder::add_event_triggers() {
 
 /// A foreign table may come back to this very server: its options name what it stands for.
 void link_builder::add_foreign_tables() {
+  kind_ = link_kind::foreign_table;
   for (const relation_row& row : rows_.relations) {
     if (row.foreign_options.empty()) continue;
     const object* table = relation(row.oid);
@@ -171,6 +196,13 @@ void link_builder::add_functions() {
     // Aggregates and standard SQL bodies have dependencies instead of a text.
     if (function == nullptr || row.kind == 'a' || row.atomic_commands) continue;
     const body_facts facts = read_body(row, settings_.gate.pin_before_locks);
+    kind_ = row.kind == 'p'   ? link_kind::procedure
+            : facts.is_parsed ? link_kind::sql_body
+                              : link_kind::word_body;
+    if (facts.defines)
+      add_link(function->using_it(), special_.definitions, "the body of " + shown(*function) + " may define");
+    if (facts.rebuilds_unnamed)
+      add_link(function->using_it(), special_.rebuilds, "the body of " + shown(*function) + " may rebuild");
     if (facts.is_parsed) {
       add_parsed_body(*function, facts);
     } else {
@@ -199,12 +231,13 @@ void link_builder::add_parsed_body(const object& function, const body_facts& fac
       const access how = sql::closure_access_of(done.how);
       for (const object* table : objects_.named(object_kind::relation, done.schema, done.name)) {
         link made;
+        made.kind = kind_;
         made.from = from;
         made.to = table->way(how);
         if (!done.all_columns && (how == access::insert || how == access::update))
           made.assigned = std::make_shared<const column_names>(done.columns);
         made.reason = body + (how == access::read ? " reads " : " writes or locks ") + shown(*table);
-        ways_.add(std::move(made));
+        put(std::move(made));
       }
     }
     for (const sql::function_call& call : statement.functions) {
@@ -229,6 +262,7 @@ void link_builder::link_mention(const object& function, const object& named, con
     for (const access how : all_accesses) {
       if (!(seen ? shows(*seen, how) : facts.may_do[static_cast<std::size_t>(how)])) continue;
       link made;
+      made.kind = kind_;
       made.from = from;
       made.to = named.way(how);
       made.reason = reason;
@@ -236,7 +270,7 @@ void link_builder::link_mention(const object& function, const object& named, con
         made.assigned = words;
         made.assigned_by_word = true;
       }
-      ways_.add(std::move(made));
+      put(std::move(made));
     }
     return;
   }

@@ -20,6 +20,7 @@ struct special_ways {
   way_id definitions = 0; ///< any DDL statement
   way_id logins = 0;      ///< a session's start, which cannot be pinned
   way_id listed_lock = 0; ///< taking an advisory lock of gate.pin_before_locks
+  way_id rebuilds = 0;    ///< VACUUM, ANALYZE, REINDEX INDEX, .. of tables that are not named
 };
 
 /// A function whose body does not say all that it does.
@@ -31,7 +32,7 @@ struct doubtful_function {
 class link_builder {
  public:
   link_builder(const catalog_rows& rows, const config::settings& settings, object_index& objects, graph& ways,
-               const special_ways& special);
+               const special_ways& special, link_switch kept = {});
 
   void add_all();
   const std::vector<doubtful_function>& doubtful() const { return doubtful_; }
@@ -53,6 +54,7 @@ class link_builder {
   };
 
   // link_builder.cpp
+  void add_rebuilds();
   void add_inheritance();
   void add_triggers();
   void add_foreign_keys();
@@ -69,6 +71,8 @@ class link_builder {
   void add_dependencies();
   void describe_rules();
   void describe_column_rules();
+  void describe_checks();
+  void describe_indexes();
   void describe_functions();
   void describe_operators();
   void describe_types();
@@ -83,6 +87,7 @@ class link_builder {
   std::shared_ptr<const column_names> names_of_columns(const dependency_row& row) const;
 
   void add_link(way_id from, way_id to, std::string reason, column_names only_if = {});
+  void put(link made);
   const object* relation(object_id oid) const { return objects_.find(object_kind::relation, oid); }
 
   const catalog_rows& rows_;
@@ -90,7 +95,9 @@ class link_builder {
   object_index& objects_;
   graph& ways_;
   const special_ways special_;
-  std::unordered_map<std::uint64_t, dependent> dependents_;                      ///< by class and OID
+  const link_switch kept_;
+  link_kind kind_ = link_kind::view;                        ///< of the links that are being made
+  std::unordered_map<std::uint64_t, dependent> dependents_; ///< by class and OID
   std::unordered_map<std::uint64_t, std::shared_ptr<column_map>> shown_columns_; ///< by view and table
   std::vector<doubtful_function> doubtful_;
   std::vector<std::pair<way_id, std::string>> hidden_casts_;

@@ -110,6 +110,13 @@ struct index_row {
   std::string name;
 };
 
+/// pg_statistic_ext with an expression: ANALYZE evaluates it.
+struct statistics_row {
+  object_id oid = 0;
+  object_id relation = 0;
+  std::string name;
+};
+
 /// pg_operator.
 struct operator_row {
   object_id oid = 0;
@@ -162,6 +169,7 @@ enum class object_class : std::uint8_t {
   type,
   cast,
   class_member,
+  statistics,
 };
 
 /// pg_depend: `object` cannot be without `referenced`.
@@ -198,6 +206,7 @@ struct catalog_rows {
   std::vector<check_row> checks;
   std::vector<policy_row> policies;
   std::vector<index_row> indexes;
+  std::vector<statistics_row> statistics;
   std::vector<operator_row> operators;
   std::vector<type_row> types;
   std::vector<cast_row> casts;

@@ -16,7 +16,7 @@ using transition::sql_row;
 
 /// BEGIN and SET stand in front, COMMIT behind.
 constexpr std::size_t sets_before = 2;
-constexpr std::size_t kinds_of_rows = 18;
+constexpr std::size_t kinds_of_rows = 19;
 /// What catalog_text() puts between the parts of a list; no name contains it in earnest.
 constexpr char separator = '\1';
 
@@ -69,6 +69,7 @@ object_class class_of(char letter) {
   case 'o': return object_class::operation;
   case 'y': return object_class::type;
   case 'x': return object_class::cast;
+  case 's': return object_class::statistics;
   default: return object_class::class_member;
   }
 }
@@ -99,6 +100,7 @@ policy_row read(cells from, policy_row*) {
   return {from.oid(), from.oid(), from.text(), from.letter(), from.text()};
 }
 index_row read(cells from, index_row*) { return {from.oid(), from.oid(), from.text()}; }
+statistics_row read(cells from, statistics_row*) { return {from.oid(), from.oid(), from.text()}; }
 operator_row read(cells from, operator_row*) {
   return {from.oid(), from.text(), from.text(), from.oid(), from.oid()};
 }
@@ -151,8 +153,9 @@ std::optional<catalog_reading> read_catalog(const sql_result& result) {
   catalog_rows& rows = reading.rows;
   const auto take = [&](auto&... targets) { (read_set(result.sets[next++], targets), ...); };
   take(rows.relations, rows.functions, rows.triggers, rows.foreign_keys, rows.inheritance, rows.rules,
-       rows.defaults, rows.checks, rows.policies, rows.indexes, rows.operators, rows.types, rows.casts,
-       rows.class_members, rows.event_triggers, rows.dependencies, rows.narrowed_columns, rows.view_columns);
+       rows.defaults, rows.checks, rows.policies, rows.indexes, rows.statistics, rows.operators, rows.types,
+       rows.casts, rows.class_members, rows.event_triggers, rows.dependencies, rows.narrowed_columns,
+       rows.view_columns);
   return reading;
 }
 

@@ -92,6 +92,7 @@ std::string policies() {
 constexpr const char* others =
     "SELECT i.indexrelid, i.indrelid, c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
     "WHERE i.indexrelid >= 16384 AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL); "
+    "SELECT s.oid, s.stxrelid, s.stxname FROM pg_statistic_ext s WHERE s.stxexprs IS NOT NULL; "
     "SELECT o.oid, n.nspname, o.oprname, o.oprleft, o.oprright FROM pg_operator o "
     "JOIN pg_namespace n ON n.oid = o.oprnamespace WHERE o.oid >= 16384; "
     "SELECT t.oid, n.nspname, t.typname, t.typtype, t.typrelid FROM pg_type t "
@@ -109,7 +110,8 @@ constexpr const char* dependencies =
     "WHEN 'pg_rewrite'::regclass THEN 'r' WHEN 'pg_attrdef'::regclass THEN 'd' "
     "WHEN 'pg_constraint'::regclass THEN 'k' WHEN 'pg_policy'::regclass THEN 'p' "
     "WHEN 'pg_trigger'::regclass THEN 't' WHEN 'pg_operator'::regclass THEN 'o' "
-    "WHEN 'pg_type'::regclass THEN 'y' WHEN 'pg_cast'::regclass THEN 'x' ELSE 'm' END, d.objid, "
+    "WHEN 'pg_type'::regclass THEN 'y' WHEN 'pg_cast'::regclass THEN 'x' "
+    "WHEN 'pg_statistic_ext'::regclass THEN 's' ELSE 'm' END, d.objid, "
     "CASE d.refclassid WHEN 'pg_class'::regclass THEN 'c' WHEN 'pg_proc'::regclass THEN 'f' "
     "WHEN 'pg_operator'::regclass THEN 'o' ELSE 'y' END, d.refobjid, "
     "CASE WHEN d.refclassid = 'pg_class'::regclass THEN array_to_string(array_agg(d.refobjsubid), chr(1)) "
@@ -118,7 +120,7 @@ constexpr const char* dependencies =
     "'pg_operator'::regclass, 'pg_type'::regclass) AND d.classid IN ('pg_class'::regclass, "
     "'pg_proc'::regclass, 'pg_rewrite'::regclass, 'pg_attrdef'::regclass, 'pg_constraint'::regclass, "
     "'pg_policy'::regclass, 'pg_trigger'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass, "
-    "'pg_cast'::regclass, 'pg_amproc'::regclass, 'pg_amop'::regclass) "
+    "'pg_cast'::regclass, 'pg_statistic_ext'::regclass, 'pg_amproc'::regclass, 'pg_amop'::regclass) "
     "OR d.refclassid = 'pg_class'::regclass AND d.deptype = 'n' AND d.classid IN "
     "('pg_rewrite'::regclass, 'pg_proc'::regclass, 'pg_policy'::regclass)) "
     "GROUP BY d.classid, d.objid, d.refclassid, d.refobjid; ";
@@ -174,9 +176,10 @@ std::string fingerprint(const config::settings& settings) {
                      " UNION ALL " + part("pg_partitioned_table", "partrelid::int8") + " UNION ALL " +
                      part("pg_foreign_table", "ftrelid::int8") + " UNION ALL " +
                      part("pg_index", "indexrelid::int8", "indexprs IS NOT NULL OR indpred IS NOT NULL");
-  for (const char* table : {"pg_namespace", "pg_proc", "pg_language", "pg_extension", "pg_trigger",
-                            "pg_constraint", "pg_rewrite", "pg_attrdef", "pg_policy", "pg_operator",
-                            "pg_type", "pg_cast", "pg_amproc", "pg_amop", "pg_event_trigger"}) {
+  for (const char* table :
+       {"pg_namespace", "pg_proc", "pg_language", "pg_extension", "pg_trigger", "pg_constraint", "pg_rewrite",
+        "pg_attrdef", "pg_policy", "pg_operator", "pg_type", "pg_cast", "pg_amproc", "pg_amop",
+        "pg_event_trigger", "pg_statistic_ext"}) {
     text += " UNION ALL " + part(table, "oid::int8", "oid >= 16384");
   }
   return text + ") f; ";

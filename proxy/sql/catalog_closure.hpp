@@ -23,8 +23,10 @@ enum class closure_access : std::uint8_t {
   update,
   remove, ///< DELETE
   truncate,
+  rebuild, ///< VACUUM, ANALYZE, CLUSTER, REINDEX, CREATE INDEX: what indexes and statistics compute
+  rewrite, ///< ALTER TABLE that fills, converts or checks the rows that are there
 };
-inline constexpr std::size_t closure_access_count = 7;
+inline constexpr std::size_t closure_access_count = 9;
 
 closure_access closure_access_of(access_kind how);
 const char* to_string(closure_access access);
@@ -58,6 +60,8 @@ struct catalog_closure {
   std::vector<closure_name> operators; ///< `name` is the symbol
   std::vector<closure_name> types;
   touch_kind definitions = touch_kind::none; ///< of every DDL statement: an event trigger leads to the ledger
+  touch_kind rebuilds =
+      touch_kind::none; ///< of a rebuild that names no table: some table's leads to the ledger
   /// Every function that the catalogs hold beyond PostgreSQL's own, sorted: what is not in it cannot be
   /// judged.
   std::vector<std::uint32_t> known_functions;

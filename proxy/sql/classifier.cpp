@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "proxy/sql/catalog_closure.hpp"
@@ -56,13 +57,15 @@ void add_other_names(const catalog_closure& closure, std::vector<mention_pattern
     patterns.push_back(
         {std::move(text), is_word ? mention_bounds::whole_word : mention_bounds::anywhere, bit_of(known)});
   });
-  if (closure.definitions == touch_kind::none) return;
-  const mention_mask bit =
-      closure.definitions == touch_kind::transition ? mention::transition : mention::catalog;
-  for (const char* word : {"create", "alter", "drop", "grant", "revoke", "comment", "security", "import",
-                           "reindex", "refresh", "reassign", "into"}) {
-    patterns.push_back({word, mention_bounds::whole_word, bit});
-  }
+  const auto add_words = [&](touch_kind touch, std::initializer_list<const char*> words) {
+    if (touch == touch_kind::none) return;
+    const mention_mask bit = touch == touch_kind::transition ? mention::transition : mention::catalog;
+    for (const char* word : words)
+      patterns.push_back({word, mention_bounds::whole_word, bit});
+  };
+  add_words(closure.definitions, {"create", "alter", "drop", "grant", "revoke", "comment", "security",
+                                  "import", "reindex", "refresh", "reassign", "into"});
+  add_words(closure.rebuilds, {"vacuum", "analyze", "analyse", "cluster", "reindex"});
 }
 
 mention_scanner make_scanner(const gated_names& names) {
@@ -83,7 +86,7 @@ mention_scanner make_scanner(const gated_names& names) {
   add("deallocate", mention_bounds::whole_word, mention::forget);
   add("discard", mention_bounds::whole_word, mention::forget);
   add("pg_advisory_unlock", mention_bounds::anywhere, mention::unlock);
-  for (const char* text : {"_to_xml", "ts_stat", "ts_rewrite", "crosstab"}) {
+  for (const char* text : {"_to_xml", "ts_stat", "ts_rewrite", "crosstab", "pg_input_"}) {
     add(text, mention_bounds::anywhere, mention::query_text);
   }
   if (!names.pin_before_locks.empty()) {
@@ -94,6 +97,8 @@ mention_scanner make_scanner(const gated_names& names) {
   for (const char* text : {"isolation", "serializable", "repeatable", "characteristics", "set_config"}) {
     add(text, mention_bounds::anywhere, mention::isolation);
   }
+  for (const char* word : {"enable", "extension", "schema"})
+    add(word, mention_bounds::whole_word, mention::definition);
   add("reset", mention_bounds::whole_word, mention::isolation);
   add("discard", mention_bounds::whole_word, mention::isolation);
   // ON CONFLICT DO is no DO block, and stands in every upsert.
@@ -179,11 +184,28 @@ text_verdict judge_text(std::vector<statement_facts> statements, const gated_nam
   return verdict;
 }
 
+/// What the statements of a text define.
+struct definitions {
+  bool named = false;  ///< something that leads to the ledger only if it names what does
+  bool unseen = false; ///< something that may lead there without naming it
+};
+
+/// `types_matter`: a column may lead to the ledger by its type alone.
+definitions definitions_in(const std::vector<statement_facts>& statements, bool types_matter) {
+  definitions found;
+  for (const statement_facts& facts : statements) {
+    found.named = found.named || facts.defines || (facts.defines_by_query && types_matter);
+    found.unseen = found.unseen || facts.defines_unseen;
+  }
+  return found;
+}
+
 /// What a text defines, the rest of it may use, and no catalog knows it yet.
-void mind_definitions(text_verdict& verdict, std::string_view text, bool defines, mention_mask mentioned) {
+void mind_definitions(text_verdict& verdict, std::string_view text, const definitions& found,
+                      mention_mask mentioned) {
   const bool in_do =
       (mentioned & mention::do_block) != 0 && verdict.may_commit_inside && has_defining_word(text);
-  verdict.defines_a_way = in_do || (defines && (mentioned & mention::can_touch) != 0);
+  verdict.defines_a_way = in_do || found.unseen || (found.named && (mentioned & mention::can_touch) != 0);
   if (!verdict.defines_a_way || verdict.touch != touch_kind::none || verdict.shape != text_shape::several)
     return;
   verdict.touch = touch_kind::touch;
@@ -236,12 +258,13 @@ text_verdict classifier::impl::classify(std::string_view text, mention_mask ment
     return judge_unreadable(text, mentioned, "encoding");
   parse_result parsed = parse(text);
   if (parsed.error != nullptr) return judge_unreadable(text, mentioned, parsed.error);
-  const bool defines = std::any_of(parsed.statements.begin(), parsed.statements.end(),
-                                   [](const statement_facts& facts) { return facts.defines; });
+  const catalog_closure* closure = names.closure.closure();
+  const definitions defined =
+      definitions_in(parsed.statements, closure != nullptr && !closure->types.empty());
   text_verdict verdict = judge_text(std::move(parsed.statements), names);
   verdict.redefines_unseen =
       verdict.reason == touch_reason::do_block && (mentioned & (mention::prepare | mention::forget)) != 0;
-  mind_definitions(verdict, text, defines, mentioned);
+  mind_definitions(verdict, text, defined, mentioned);
   // The body of a DO block is text: what it calls is known only as far as it names it.
   if (verdict.may_commit_inside && (mentioned & mention::unlock) != 0) verdict.drops_session_locks = true;
   return verdict;

@@ -44,6 +44,8 @@ closure_access closure_access_of(access_kind how) {
   case access_kind::update: return closure_access::update;
   case access_kind::remove: return closure_access::remove;
   case access_kind::truncate: return closure_access::truncate;
+  case access_kind::rebuild: return closure_access::rebuild;
+  case access_kind::rewrite: return closure_access::rewrite;
   }
   return closure_access::read;
 }
@@ -57,6 +59,8 @@ const char* to_string(closure_access access) {
   case closure_access::update: return "update";
   case closure_access::remove: return "delete";
   case closure_access::truncate: return "truncate";
+  case closure_access::rebuild: return "rebuild";
+  case closure_access::rewrite: return "rewrite";
   }
   return "unknown";
 }
@@ -109,6 +113,8 @@ judgement closure_rules::judge(const statement_facts& facts) const {
     return result;
   }
   if (facts.is_definition) result.merge({closure_->definitions, touch_reason::catalog, "an event trigger"});
+  if (facts.rebuilds_unnamed)
+    result.merge({closure_->rebuilds, touch_reason::catalog, "an index or statistics"});
   for (const relation_access& access : facts.relations)
     result.merge(judge_relation(access));
   for (const function_call& call : facts.functions) {

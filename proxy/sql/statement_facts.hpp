@@ -26,6 +26,9 @@ enum class access_kind : std::uint8_t {
   update,
   remove, ///< DELETE
   truncate,
+  rebuild, ///< indexes are built or statistics are gathered anew: VACUUM, ANALYZE, CLUSTER, REINDEX, CREATE
+           ///< INDEX
+  rewrite, ///< ALTER TABLE that fills, converts or checks the rows that are there
 };
 
 struct relation_access {
@@ -72,11 +75,14 @@ struct statement_facts {
   std::vector<object_name> types;
   bool is_definition = false; ///< DDL: an event trigger may fire
   bool is_inert = false;      ///< a setting, a notification, a cursor's FETCH, ..: runs nothing of a user's
+  bool rebuilds_unnamed = false; ///< of tables that are not named: VACUUM, REINDEX INDEX, ..
   bool uses_parameters = false;
   bool discards_all = false;    ///< DISCARD ALL
   bool deallocates_all = false; ///< DEALLOCATE ALL
-  bool defines = false;    ///< CREATE or ALTER of something that can lead to a table: what it names may be
-                           ///< reached under another name behind it
+  bool defines = false; ///< CREATE or ALTER of something that can lead to a table: what it names may be
+                        ///< reached under another name behind it
+  bool defines_unseen = false;   ///< the same without naming anything that leads there
+  bool defines_by_query = false; ///< a table from a query: its columns are of the types that the query gives
   std::string prepares;    ///< PREPARE name AS ..: the rest of the facts is what the named statement does
   std::string executes;    ///< EXECUTE name, also inside EXPLAIN ANALYZE and CREATE TABLE AS
   std::string deallocates; ///< DEALLOCATE name

@@ -33,7 +33,7 @@ bool assigns_any(const relation_access& access, const std::vector<std::string>& 
 }
 
 bool matches(const config::table_rule& rule, const relation_access& access) {
-  if (!same_table(rule.schema, rule.name, access)) return false;
+  if (access.how == access_kind::rebuild || !same_table(rule.schema, rule.name, access)) return false;
   switch (rule.on) {
   case config::pin_on::any: return true;
   case config::pin_on::lock: return access.how != access_kind::read;
@@ -51,7 +51,8 @@ bool changes_mode(access_kind how) {
 }
 
 judgement judge_relation(const relation_access& access, const gated_names& names) {
-  if (names.control_table && same_table(names.control_table->schema, names.control_table->name, access)) {
+  if (names.control_table && access.how != access_kind::rebuild &&
+      same_table(names.control_table->schema, names.control_table->name, access)) {
     const touch_kind kind = changes_mode(access.how) ? touch_kind::transition : touch_kind::touch;
     return {kind, touch_reason::control_row, access.name, access.schema,
             to_string(closure_access_of(access.how))};
@@ -167,7 +168,8 @@ bool runs_query_text(std::string_view name) {
       "query_to_xml", "table_to_xml", "cursor_to_xml", "schema_to_xml", "database_to_xml"};
   return std::any_of(xml_prefixes.begin(), xml_prefixes.end(),
                      [&](auto prefix) { return name.starts_with(prefix); }) ||
-         name == "ts_stat" || name == "ts_rewrite" || name.starts_with("crosstab");
+         name.starts_with("pg_input_") || name == "ts_stat" || name == "ts_rewrite" ||
+         name.starts_with("crosstab");
 }
 
 bool has_writing_word(std::string_view text) {

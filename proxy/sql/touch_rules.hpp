@@ -37,8 +37,8 @@ judgement judge(const statement_facts& facts, const gated_names& names);
 /// The statement calls a function after which a session-level lock of one of the keys may be gone.
 bool drops_session_locks(const statement_facts& facts, const gated_names& names);
 
-/// Built-in functions that run a query given to them as text: a gated name may stand in a string, or in no
-/// text at all.
+/// Built-in functions that run a query given to them as text, or make a value of a type given so: a gated
+/// name may stand in a string, or in no text at all.
 bool runs_query_text(std::string_view function_name);
 
 /// Some word of the text could begin a write (INSERT, UPDATE, .. as whole words anywhere, strings and

@@ -8,6 +8,7 @@
 #include "proxy/sql/row_locks.hpp"
 #include "proxy/sql/tree_constant.hpp"
 #include "proxy/sql/tree_control.hpp"
+#include "proxy/sql/tree_definition.hpp"
 #include "proxy/sql/tree_node.hpp"
 #include "proxy/sql/tree_statement.hpp"
 
@@ -44,6 +45,7 @@ class tree_reader {
   };
   static handler find_handler(std::string_view node);
 
+  void definition(std::string_view name, const json::object& body);
   void drain();
   void visit(const json::value& value);
   void visit_object(const json::object& object);
@@ -87,6 +89,7 @@ class tree_reader {
 
   std::string_view text_;
   statement_facts facts_;
+  bool only_planned_ = false;  ///< EXPLAIN: planning calls functions, but no relation is looked at
   std::vector<frame> pending_; ///< instead of recursion: how deep a tree is, is the client's choice
 };
 
@@ -134,13 +137,34 @@ statement_facts tree_reader::read(const json::value& statement) {
   facts_.defines = defines_a_way(name, *wrapper);
   facts_.is_definition = is_definition_statement(name);
   facts_.is_inert = is_inert_statement(name);
-  if (facts_.is_inert) return std::move(facts_);
+  if (facts_.is_inert) {
+    if (const json::object* body = object_of(*wrapper, name)) definition(name, *body);
+    return std::move(facts_);
+  }
   static constexpr std::array<std::string_view, 5> dml = {"SelectStmt", "InsertStmt", "UpdateStmt",
                                                           "DeleteStmt", "MergeStmt"};
   if (std::find(dml.begin(), dml.end(), name) != dml.end()) facts_.kind = statement_kind::plain_dml;
   push(statement);
   drain();
+  if (only_planned_) facts_.relations.clear();
   return std::move(facts_);
+}
+
+/// DDL and maintenance: what they run at once.
+void tree_reader::definition(std::string_view name, const json::object& body) {
+  facts_.defines_unseen = defines_unseen(name, body);
+  const executed_parts parts = executed_by(name, body);
+  if (!parts.any()) return;
+  facts_.is_inert = false;
+  facts_.rebuilds_unnamed = parts.rebuilds_unnamed;
+  for (const executed_parts::relation& each : parts.relations) {
+    relation_access& access = note(*each.node, each.how);
+    if (!each.column.empty()) access.columns.emplace_back(each.column);
+  }
+  for (const json::value* each : parts.expressions)
+    push(*each);
+  drain();
+  note_name(facts_.types, parts.type);
 }
 
 void tree_reader::drain() {
@@ -283,6 +307,7 @@ void tree_reader::select(const json::object& node) {
     // SELECT INTO is a utility: the new table is not touched, what it is made from is.
     if (facts_.kind == statement_kind::plain_dml) facts_.kind = statement_kind::other;
     facts_.is_definition = true;
+    facts_.defines_by_query = true;
   }
   for (const auto& [relation, how] : locked_relations(node))
     note(*relation, how);
@@ -295,6 +320,7 @@ void tree_reader::select(const json::object& node) {
 
 void tree_reader::create_as(const json::object& node) {
   facts_.is_definition = true;
+  facts_.defines_by_query = true;
   push_fields(node, {"into"});
 }
 
@@ -302,8 +328,8 @@ void tree_reader::refresh(const json::object& node) {
   if (const json::object* relation = object_of(node, "relation")) note_insert(*relation, nullptr);
 }
 
-// A plain EXPLAIN reads nothing. Options may be repeated and the last one wins; any ANALYZE that is not
-// switched off counts.
+// A plain EXPLAIN reads no relation, but planning evaluates functions that are not volatile. Options may be
+// repeated and the last one wins; any ANALYZE that is not switched off counts.
 void tree_reader::explain(const json::object& node) {
   const json::array* options = array_of(node, "options");
   bool runs = false;
@@ -316,7 +342,8 @@ void tree_reader::explain(const json::object& node) {
     const bool zero = number != nullptr && !number->contains("ival");
     runs = runs || !(word == "off" || word == "false" || zero);
   }
-  if (runs) push_fields(node, {"options"});
+  only_planned_ = !runs;
+  push_fields(node, {"options"});
 }
 
 void tree_reader::prepare(const json::object& node) {

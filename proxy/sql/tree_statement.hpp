@@ -7,7 +7,8 @@
 
 namespace ledgergate::sql {
 
-/// Statements that define, maintain or announce something: they change no balance and look at none.
+/// Statements that define, maintain or announce something: they change no balance and look at none, but for
+/// what executed_by() says.
 bool is_inert_statement(std::string_view node);
 
 /// Data definition: an event trigger may fire.

@@ -58,8 +58,9 @@ text_verdict judge_unreadable(std::string_view text, mention_mask mentioned, con
       (mentioned & (mention::forget | mention::unlock | mention::do_block | mention::execute)) != 0;
   verdict.forgets_statements = (mentioned & mention::forget) != 0;
   verdict.reason = touch_reason::no_rule_matches;
+  const bool defines = has_defining_word(text);
+  verdict.defines_a_way = defines && (mentioned & (mention::can_touch | mention::definition)) != 0;
   if ((mentioned & mention::can_touch) == 0) return verdict;
-  verdict.defines_a_way = has_defining_word(text);
   verdict.reason = touch_reason::unparsed;
   verdict.parse_error = label;
   verdict.name = label;

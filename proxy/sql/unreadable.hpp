@@ -27,6 +27,7 @@ inline constexpr mention_mask isolation =
 inline constexpr mention_mask catalog = 1U << 12U;    ///< a name that the catalogs say leads to the ledger
 inline constexpr mention_mask transition = 1U << 13U; ///< one whose use may change the mode
 inline constexpr mention_mask unread_catalog = 1U << 14U; ///< set in every text until the catalogs were read
+inline constexpr mention_mask definition = 1U << 15U;     ///< may open a way without naming where it leads
 /// The ones that can lead to the ledger; the others only matter for what the session keeps track of.
 inline constexpr mention_mask can_touch = table | function | control_table | hidden_name | execute |
                                           do_block | query_text | advisory_lock | catalog | transition |

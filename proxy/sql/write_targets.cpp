@@ -45,6 +45,9 @@ class statement_tokens {
     all.lock_for_writing =
         all.lock_for_writing || has({"lock"}) || has({"for", "update"}) || has({"for", "no", "key"});
     all.lock_for_reading = all.lock_for_reading || has({"for", "share"}) || has({"for", "key"});
+    all.rewrite = all.rewrite || has({"alter"}) || has({"create"});
+    all.rebuild = all.rebuild || all.rewrite || has({"vacuum"}) || has({"analyze"}) || has({"analyse"}) ||
+                  has({"cluster"}) || has({"reindex"});
   }
 
  private:

@@ -14,6 +14,8 @@ struct target_accesses {
   bool truncate = false;
   bool lock_for_writing = false; ///< FOR [NO KEY] UPDATE or LOCK in a statement that names it
   bool lock_for_reading = false; ///< FOR [KEY] SHARE in a statement that names it
+  bool rebuild = false;          ///< VACUUM, ANALYZE, CLUSTER, REINDEX, CREATE INDEX in such a statement
+  bool rewrite = false;          ///< ALTER, CREATE in such a statement
 
   bool changes() const { return insert || update || remove || truncate || lock_for_writing; }
 };

@@ -126,6 +126,68 @@ def test_a_protocol_statement_prepared_before_a_trigger_is_judged_anew(client, g
     oracle.assert_clean()
 
 
+SLEEPING_WAY = (
+    "CREATE FUNCTION made.pay() RETURNS trigger LANGUAGE plpgsql AS"
+    " $$ BEGIN INSERT INTO public.kudos_ledger (user_id, amount) VALUES (1, 1); RETURN NEW; END $$;"
+    "CREATE FUNCTION made.known(n int) RETURNS boolean LANGUAGE plpgsql AS"
+    " $$ BEGIN RETURN EXISTS (SELECT FROM public.kudos_ledger); END $$;"
+    "CREATE DOMAIN made.account AS int CHECK (made.known(VALUE));"
+    "CREATE TABLE made.deeds (id integer); CREATE TABLE made.holders (id made.account);"
+    "CREATE TRIGGER t AFTER INSERT ON made.deeds FOR EACH ROW EXECUTE FUNCTION made.pay();"
+    "ALTER TABLE made.deeds DISABLE TRIGGER t;"
+    "CREATE TABLE made.guarded (id integer); INSERT INTO made.guarded VALUES (1);"
+    "ALTER TABLE made.guarded FORCE ROW LEVEL SECURITY;"
+    "CREATE POLICY p ON made.guarded USING (made.known(id));"
+)
+
+# What opens the way names nothing that leads to the ledger.
+AWAKENINGS = {
+    "a trigger": ("ALTER TABLE made.deeds ENABLE TRIGGER t", "INSERT INTO made.deeds VALUES (1)"),
+    "all triggers": ("ALTER TABLE made.deeds ENABLE TRIGGER ALL", "INSERT INTO made.deeds VALUES (1)"),
+    "policies": ("ALTER TABLE made.guarded ENABLE ROW LEVEL SECURITY", "SELECT count(*) FROM made.guarded"),
+    "the name of a schema": ("ALTER SCHEMA made RENAME TO remade", "SELECT remade.known(1)"),
+    "the type of a column": (
+        "CREATE TABLE made.copied AS TABLE made.holders",
+        "INSERT INTO made.copied VALUES (1)",
+    ),
+    "the type of a column, by SELECT INTO": (
+        "SELECT * INTO made.copied FROM made.holders",
+        "INSERT INTO made.copied VALUES (1)",
+    ),
+}
+
+
+@pytest.fixture
+def sleeping_ways(cluster, client, other_client, gated):
+    cluster.execute("SET ROLE app; " + SLEEPING_WAY)
+    client.execute(VIEW)  # has the catalog read
+    other_client.execute("SELECT 1")
+    yield
+    cluster.execute("DROP SCHEMA IF EXISTS remade CASCADE")
+
+
+@pytest.mark.parametrize("definition, touch", AWAKENINGS.values(), ids=AWAKENINGS.keys())
+def test_a_way_that_was_asleep_is_known_to_others_when_its_client_goes_on(
+    cluster, client, other_client, sleeping_ways, oracle, definition, touch
+):
+    # A schema is its owner's to rename, and the database's.
+    cluster.execute("GRANT CREATE ON DATABASE horde TO app")
+    oracle.mark()
+    client.execute(definition)
+    other_client.execute(touch)
+    oracle.assert_clean()
+
+
+@pytest.mark.parametrize("definition, touch", AWAKENINGS.values(), ids=AWAKENINGS.keys())
+def test_a_way_that_was_asleep_is_pinned_in_the_same_text(
+    cluster, client, sleeping_ways, oracle, definition, touch
+):
+    cluster.execute("GRANT CREATE ON DATABASE horde TO app")
+    oracle.mark()
+    client.execute(f"{definition}; {touch}")
+    oracle.assert_clean()
+
+
 def oid_of(cluster, name):
     return cluster.execute(f"SELECT '{name}'::regproc::oid::bigint")[0][0]
 

@@ -78,19 +78,27 @@ class sample_catalog {
   object_id last_ = 16383;
 };
 
-/// What each access of a relation is, in the order of closure_access: r s l i u d t, upper case for a
-/// transition, `-` where it does not touch. Nothing for a relation that is not gated.
+/// What each access of a relation is that statements for data have, in the order of closure_access: r s l i u
+/// d t, upper case for a transition, `-` where it does not touch. Nothing for a relation that is not gated.
 inline std::string accesses_of(const catalog::catalog_report& report, const std::string& name) {
   for (const auto& relation : report.closure->relations) {
     if (relation.name != name) continue;
     std::string text = "rsliudt";
-    for (std::size_t i = 0; i < sql::closure_access_count; ++i) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
       if (relation.on[i].touch == touch_kind::none) text[i] = '-';
       if (relation.on[i].touch == touch_kind::transition) text[i] = static_cast<char>(text[i] - 0x20);
     }
     return text;
   }
   return {};
+}
+
+inline touch_kind access_of(const catalog::catalog_report& report, const std::string& name,
+                            closure_access how) {
+  for (const auto& relation : report.closure->relations) {
+    if (relation.name == name) return relation.on[static_cast<std::size_t>(how)].touch;
+  }
+  return touch_kind::none;
 }
 
 inline std::vector<std::string> columns_of(const catalog::catalog_report& report, const std::string& name,

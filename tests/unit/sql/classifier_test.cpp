@@ -86,7 +86,7 @@ TEST(Classifier, PrepareIsNoTouchButWhatItPreparesIs) {
 TEST(Classifier, ListsExecutedAndForgottenStatements) {
   const text_verdict verdict = classify("execute a; explain analyze execute b; create table n as execute c; "
                                         "explain execute d; deallocate e; deallocate prepare f");
-  EXPECT_EQ(verdict.executes, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(verdict.executes, (std::vector<std::string>{"a", "b", "c", "d"}));
   EXPECT_EQ(verdict.deallocates, (std::vector<std::string>{"e", "f"}));
   EXPECT_FALSE(verdict.forgets_statements);
   EXPECT_TRUE(classify("deallocate all").forgets_statements);

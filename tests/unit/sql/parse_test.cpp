@@ -29,6 +29,8 @@ const char* shown(access_kind how) {
   case access_kind::update: return "update";
   case access_kind::remove: return "delete";
   case access_kind::truncate: return "truncate";
+  case access_kind::rebuild: return "rebuild";
+  case access_kind::rewrite: return "rewrite";
   }
   return "?";
 }
@@ -127,13 +129,33 @@ TEST(Parse, FindsRelationsAndWhatIsDoneToThem) {
       {"prepare p as insert into a values ($1)", {"insert a(*)"}},
       {"create view v as select * from a", {}},
       {"create table n (like a)", {}},
-      {"create index concurrently on a (x)", {}},
+      {"create index concurrently on a (x)", {"rebuild a"}},
       {"alter table a add column x int", {}},
       {"drop table a", {}},
-      {"vacuum a", {}},
-      {"analyze a", {}},
-      {"reindex table a", {}},
-      {"cluster a", {}},
+      {"alter table a add column x int default 1", {}},
+      {"alter table a add column x text default 'x'::text", {}},
+      {"alter table a add column x int default f()", {"rewrite a"}},
+      {"alter table a add column x int check (x > 0)", {"rewrite a"}},
+      {"alter table a add column x int generated always as (y + 1) stored", {"rewrite a"}},
+      {"alter table a add column x int references b", {"read b"}},
+      {"alter table s.a alter column x type int", {"rewrite s.a"}},
+      {"alter table a alter x type int using f(x), alter y type int",
+       {"rewrite a", "rewrite a", "update a(x)"}},
+      {"alter table a alter x set default f()", {}},
+      {"alter table a add constraint c check (f(x))", {"rewrite a"}},
+      {"alter table a add constraint c check (f(x)) not valid", {}},
+      {"alter table a add foreign key (x) references b", {"read b", "rewrite a"}},
+      {"alter table a add primary key (x)", {"rebuild a"}},
+      {"alter table a validate constraint c", {"rewrite a"}},
+      {"alter table a set unlogged", {"rebuild a"}},
+      {"alter table a attach partition b for values in (1)", {"rewrite a", "rewrite b"}},
+      {"create table n partition of a for values in (1)", {"rewrite a"}},
+      {"vacuum a", {"rebuild a"}},
+      {"vacuum full a, s.b", {"rebuild a", "rebuild s.b"}},
+      {"analyze a (x)", {"rebuild a"}},
+      {"reindex table a", {"rebuild a"}},
+      {"reindex index a", {}},
+      {"cluster a", {"rebuild a"}},
       {"grant select on a to b", {}},
       {"comment on table a is 'x'", {}},
       {"create rule r as on insert to a do also insert into b values (1)", {}},
