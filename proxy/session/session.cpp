@@ -152,7 +152,10 @@ void session::drain_when_idle() {
 }
 
 void session::end_now() {
-  if (phase_ == phase::relaying && relay_.replies_outstanding()) return abandon(session_result::drained);
+  // Of a raw session only its being idle is known; a cancel for one that merely has a transaction open does
+  // no harm.
+  const bool at_work = relay_.is_raw() ? !relay_.idle() : relay_.replies_outstanding();
+  if (phase_ == phase::relaying && at_work) return abandon(session_result::drained);
   if (phase_ != phase::abandoned) over(session_result::drained);
 }
 

@@ -9,17 +9,10 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "pg")]
 
 from oracle.oracle import Oracle  # noqa: E402
-from support.pg_cluster import Cluster, create_login_roles  # noqa: E402
+from support.horde import prepare  # noqa: E402
+from support.pg_cluster import Cluster  # noqa: E402
 from support.sidecar import Sidecar  # noqa: E402
 from support.wire_tap import WireTap  # noqa: E402
-
-
-def prepare(cluster):
-    cluster.execute("CREATE DATABASE horde", "postgres")
-    cluster.execute((TESTS / "support/horde.sql").read_text())
-    cluster.execute((TESTS / "oracle/oracle.sql").read_text())
-    cluster.execute("CALL reset_horde()")
-    create_login_roles(cluster)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from support.processes import free_port
 from support.sidecar import Sidecar
 from support.waiting import wait_until
 
-from conftest import prepare
+from support.horde import prepare
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from support import wire
 from support.pg_cluster import Cluster
 from support.sidecar import Sidecar
 
-from conftest import prepare
+from support.horde import prepare
 
 
 @pytest.fixture(scope="module")

@@ -3,16 +3,7 @@
 import pytest
 
 from support.sidecar import Sidecar
-
-# Without the closure: the triggers of the ledger's tables lead to the control row, which is always gated.
-NOTHING_MATCHES = {
-    "gate": {
-        "tables": [{"name": "a_table_that_nobody_has"}], "functions": [], "pin_before_locks": None,
-        "catalog": {"closure": False},
-    },
-}
-CHANGES = {"relaying": {"gate": {"mode": "off"}}, "unmatched": NOTHING_MATCHES, "gated": {}}
-
+from ways import CHANGES
 
 @pytest.fixture(scope="session", params=list(CHANGES))
 def way(request):

@@ -114,9 +114,12 @@ TEST_F(Ending, ClientsThatComeDuringDrainAreRefused) {
   EXPECT_FALSE(server_was_contacted());
 }
 
-TEST_F(Ending, EndingSessionsCancelsWhatStillRuns) {
+struct EndingOf : DataPlane, testing::WithParamInterface<std::string_view> {};
+INSTANTIATE_TEST_SUITE_P(GatedAndNot, EndingOf, testing::Values("gated", "other"));
+
+TEST_P(EndingOf, SessionsCancelsWhatStillRuns) {
   start();
-  auto [client, server] = establish();
+  auto [client, server] = establish(GetParam());
   client.send(query("select 1"));
   server.receive(query("select 1").size());
   plane->end_sessions();

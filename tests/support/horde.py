@@ -1,0 +1,15 @@
+"""The schema that the tests with a server work on, with the oracle in it."""
+
+import pathlib
+
+from support.pg_cluster import create_login_roles
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+
+
+def prepare(cluster):
+    cluster.execute("CREATE DATABASE horde", "postgres")
+    cluster.execute((TESTS / "support/horde.sql").read_text())
+    cluster.execute((TESTS / "oracle/oracle.sql").read_text())
+    cluster.execute("CALL reset_horde()")
+    create_login_roles(cluster)
