@@ -16,6 +16,7 @@
 #include "proxy/admin/api.hpp"
 #include "proxy/admin/http_server.hpp"
 #include "proxy/app/catalog_view.hpp"
+#include "proxy/app/certificates.hpp"
 #include "proxy/app/operator_backend.hpp"
 #include "proxy/app/service_manager.hpp"
 #include "proxy/app/shutdown.hpp"
@@ -76,9 +77,11 @@ struct application::impl {
         max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
         registry(max_clients), control(io, settings),
-        catalog(settings, kept, control, metrics, rules_publisher()),
-        services{settings, catalog.rules(), resolver,     registry,
-                 cancels,  session_log,     row_reader(), catalog_reader()},
+        catalog(settings, kept, control, metrics, rules_publisher()), services{settings,     catalog.rules(),
+                                                                               resolver,     registry,
+                                                                               cancels,      session_log,
+                                                                               row_reader(), catalog_reader(),
+                                                                               &certificates},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
         backend(backend_parts()), router(backend, admin::token_file(settings->admin.token_file), all_routes(),
@@ -100,6 +103,7 @@ struct application::impl {
   session::session_registry registry;
   session::cancel_directory cancels;
   session::session_log session_log;
+  tls::context_store certificates{std::make_shared<const tls::context_set>()};
   observe::metrics metrics;
   control::control_service control;
   catalog_view catalog;
@@ -211,13 +215,13 @@ struct application::impl {
   }
 
   void open_listeners(std::vector<std::string>& errors) {
-    for (const config::listen_settings& each : settings->listen) {
-      net::listening_result opened = net::open_listening_sockets(to_place(each.address));
+    for (std::size_t index = 0; index < settings->listen.size(); ++index) {
+      net::listening_result opened = net::open_listening_sockets(to_place(settings->listen[index].address));
       errors.insert(errors.end(), opened.errors.begin(), opened.errors.end());
       for (net::listening_socket& socket : opened.sockets) {
         listeners.push_back(std::make_unique<net::listener>(
             io, std::move(socket),
-            [this](net::unique_fd client) { data_plane.add_client(std::move(client)); },
+            [this, index](net::unique_fd client) { data_plane.add_client(std::move(client), index); },
             [](net::unique_fd client) { turn_away(client); }));
       }
     }
@@ -253,6 +257,8 @@ application::~application() = default;
 
 std::vector<std::string> application::open() {
   std::vector<std::string> errors;
+  for (const config::load_error& each : reload_tls(*impl_->settings, "configuration", impl_->certificates))
+    errors.push_back(config::to_string(each));
   impl_->open_listeners(errors);
   const std::vector<std::string> admin_errors = impl_->http.listen(impl_->settings->admin.address);
   errors.insert(errors.end(), admin_errors.begin(), admin_errors.end());

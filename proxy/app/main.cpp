@@ -12,6 +12,7 @@
 #include "config/describe.hpp"
 #include "config/load.hpp"
 #include "proxy/app/application.hpp"
+#include "proxy/app/certificates.hpp"
 #include "proxy/app/options.hpp"
 #include "proxy/observe/log.hpp"
 
@@ -42,6 +43,10 @@ int act(const app::options& options) {
   config::load_result loaded = config::load_file(options.config_file);
   if (!loaded) {
     std::cerr << config::to_string(loaded.error());
+    return app::exit_config;
+  }
+  if (const auto certificates = app::load_certificates(*loaded, options.config_file); !certificates) {
+    std::cerr << config::to_string(certificates.error());
     return app::exit_config;
   }
   if (options.what == app::action::check_config) {

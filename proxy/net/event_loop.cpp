@@ -51,7 +51,9 @@ void event_loop::run() {
       run_posted();
       disposed_.clear();
       const std::lock_guard lock(posted_mutex_);
-      if (stopping_ && posted_.empty()) return;
+      if (!stopping_ || !posted_.empty()) continue;
+      stopping_ = false;
+      return;
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "proxy/net/unique_fd.hpp"
@@ -52,12 +53,19 @@ class event_loop {
   event_loop(const event_loop&) = delete;
   event_loop& operator=(const event_loop&) = delete;
 
-  /// Runs until stop(). What was posted before stop() is still run.
+  /// Runs until stop(), and may be run again. What was posted before stop() is still run.
   void run();
   /// From any thread.
   void stop();
   /// Runs `task` on the loop's thread. From any thread.
   void post(std::function<void()> task);
+
+  /// Shared by the TLS connections of this loop, which use it one after the other; empty until there is one.
+  struct tls_scratch {
+    std::vector<char> received; ///< ciphertext, for the duration of a read
+    std::string sealed;         ///< ciphertext, for the duration of a write
+  };
+  tls_scratch& tls() { return tls_; }
 
   /// Registers a descriptor once, edge-triggered. `events` without EPOLLET, which is added. False: errno says
   /// why.
@@ -83,6 +91,7 @@ class event_loop {
   void run_timers();
   void run_resumables();
 
+  tls_scratch tls_;
   unique_fd epoll_;
   unique_fd wake_;
   std::vector<epoll_event> fetched_;

@@ -25,7 +25,7 @@ lookup_result look_up(const place& what) {
     return result;
   }
   for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    result.addresses.emplace_back(each->ai_addr, each->ai_addrlen);
+    result.addresses.emplace_back(each->ai_addr, each->ai_addrlen).set_name(what.host);
   }
   ::freeaddrinfo(found);
   return result;

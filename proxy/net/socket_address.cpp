@@ -52,7 +52,9 @@ std::optional<socket_address> socket_address::from_literal(const std::string& ho
 
 std::optional<socket_address> socket_address::from_place(const place& where) {
   if (where.is_unix()) return from_unix_path(unix_socket_path(where.unix_folder, where.port));
-  return from_literal(where.host, where.port);
+  auto address = from_literal(where.host, where.port);
+  if (address) address->set_name(where.host);
+  return address;
 }
 
 socket_address socket_address::local_of(int fd) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace ledgergate::net {
 
@@ -34,6 +35,10 @@ class socket_address {
   static socket_address local_of(int fd);
   static socket_address peer_of(int fd);
 
+  /// The host as the configuration has it, by which this address was found; empty when nobody named it.
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
   int family() const { return storage_.ss_family; }
   bool is_unix() const { return family() == AF_UNIX; }
   const sockaddr* data() const { return reinterpret_cast<const sockaddr*>(&storage_); }
@@ -45,6 +50,7 @@ class socket_address {
  private:
   sockaddr_storage storage_{};
   socklen_t size_ = 0;
+  std::string name_;
 };
 
 /// The socket file that PostgreSQL clients look for in `folder`.

@@ -91,11 +91,17 @@ void stream_socket::on_events(std::uint32_t events) {
       write_watched_ = false;
       loop_.change(fd_.get(), EPOLLIN | EPOLLRDHUP, *this);
     }
+    if (sealed_waits_) send_waiting();
   }
   owner_.on_ready(*this);
 }
 
 io_result stream_socket::read(std::span<char> into) {
+  if (tls_ != nullptr) return read_opened(into);
+  return receive(into);
+}
+
+io_result stream_socket::receive(std::span<char> into) {
   for (;;) {
     const auto got = ::recv(fd_.get(), into.data(), into.size(), 0);
     if (got > 0) {
@@ -115,6 +121,11 @@ io_result stream_socket::read(std::span<char> into) {
 }
 
 io_result stream_socket::write(std::string_view bytes) {
+  if (tls_ != nullptr) return write_sealed(bytes);
+  return send_now(bytes);
+}
+
+io_result stream_socket::send_now(std::string_view bytes) {
   std::ptrdiff_t sent = 0;
   do {
     sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -123,6 +134,7 @@ io_result stream_socket::write(std::string_view bytes) {
 }
 
 io_result stream_socket::write(std::span<const iovec> pieces) {
+  if (tls_ != nullptr) return write_sealed(pieces);
   msghdr message{};
   message.msg_iov =
       const_cast<iovec*>(pieces.data()); // sendmsg does not change them; the struct serves recvmsg too
@@ -152,15 +164,13 @@ io_result stream_socket::written(std::ptrdiff_t result, std::size_t wanted) {
   return {io_status::ok, bytes, 0};
 }
 
-void stream_socket::shut_write() { ::shutdown(fd_.get(), SHUT_WR); }
-
-unique_fd stream_socket::release() {
+unique_fd stream_socket::let_go() {
   if (fd_) loop_.unwatch(fd_.get(), *this);
   readable_ = false;
   writable_ = false;
+  opened_waits_ = false;
+  sealed_waits_ = false;
   return std::move(fd_);
 }
-
-void stream_socket::close() { release(); }
 
 } // namespace ledgergate::net

@@ -26,7 +26,9 @@ class cancel_job final : public net::event_loop::disposable, private net::stream
         connector_(queue.loop_, server_, [this](connect_outcome outcome) { on_connected(outcome); }),
         timer_(queue.loop_, [this] { finish(); }) {}
 
-  void begin() { connector_.start({order_.server}, queue_.connect_timeout_); }
+  void begin() {
+    connector_.start({order_.target.server}, queue_.connect_timeout_, queue_.encryption_of(order_.target));
+  }
 
  private:
   void on_ready(net::stream_socket&) override {
@@ -59,7 +61,7 @@ class cancel_job final : public net::event_loop::disposable, private net::stream
     connector_.abandon();
     timer_.cancel();
     server_.close();
-    order_.client.reset();
+    order_.client.close();
     queue_.finished(*this);
   }
 
@@ -73,8 +75,17 @@ class cancel_job final : public net::event_loop::disposable, private net::stream
 };
 
 cancel_queue::cancel_queue(net::event_loop& loop, std::chrono::milliseconds patience,
-                           std::chrono::milliseconds connect_timeout)
-    : loop_(loop), patience_(patience), connect_timeout_(connect_timeout) {}
+                           std::chrono::milliseconds connect_timeout, const tls::context_store* tls)
+    : loop_(loop), patience_(patience), connect_timeout_(connect_timeout), tls_(tls) {}
+
+/// As the session is connected: a server that speaks TLS only would not hear a request in clear, and the key
+/// must not be shown to the network.
+upstream_encryption cancel_queue::encryption_of(const cancel_target& target) const {
+  if (!target.encrypted || tls_ == nullptr) return {};
+  const auto contexts = tls_->current();
+  const bool checks = contexts->upstream_mode != config::upstream_tls_mode::prefer;
+  return {checks ? contexts->upstream_mode : config::upstream_tls_mode::require, contexts->upstream};
+}
 
 cancel_queue::~cancel_queue() = default;
 

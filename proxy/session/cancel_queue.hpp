@@ -9,6 +9,7 @@
 
 #include "proxy/net/event_loop.hpp"
 #include "proxy/session/session_host.hpp"
+#include "proxy/session/upstream_connector.hpp"
 
 namespace ledgergate::session {
 
@@ -18,8 +19,9 @@ class cancel_queue {
  public:
   /// `patience`: how long an order may wait for its turn; `connect_timeout`: for the connection to the
   /// server.
+  /// `tls`: for servers that are encrypted; may be null when none is.
   cancel_queue(net::event_loop& loop, std::chrono::milliseconds patience,
-               std::chrono::milliseconds connect_timeout);
+               std::chrono::milliseconds connect_timeout, const tls::context_store* tls);
   ~cancel_queue();
 
   /// An order of the proxy's own (without a client) goes at once; a client's waits for its turn or, when too
@@ -37,12 +39,14 @@ class cancel_queue {
     net::event_loop::clock::time_point deadline;
   };
 
+  upstream_encryption encryption_of(const cancel_target&) const;
   void begin(cancel_order);
   void finished(cancel_job&);
 
   net::event_loop& loop_;
   const std::chrono::milliseconds patience_;
   const std::chrono::milliseconds connect_timeout_;
+  const tls::context_store* const tls_;
   std::deque<waiting_order> waiting_;
   std::unordered_map<cancel_job*, std::unique_ptr<cancel_job>> jobs_;
 };

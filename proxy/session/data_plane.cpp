@@ -18,12 +18,12 @@ void data_plane::start() {
     each->start();
 }
 
-void data_plane::add_client(net::unique_fd client) {
+void data_plane::add_client(net::unique_fd client, std::size_t listener) {
   const auto least =
       std::min_element(workers_.begin(), workers_.end(), [](const auto& left, const auto& right) {
         return left->connections() < right->connections();
       });
-  (*least)->add_client(std::move(client));
+  (*least)->add_client(std::move(client), listener);
 }
 
 void data_plane::drain() {

@@ -18,8 +18,9 @@ class data_plane {
   data_plane(const services& shared, observe::metrics& metrics, unsigned threads);
 
   void start();
-  /// Hands an accepted, non-blocking socket to the worker that has the fewest.
-  void add_client(net::unique_fd client);
+  /// Hands an accepted, non-blocking socket to the worker that has the fewest. `listener`: where it was
+  /// accepted, as an index into settings.listen.
+  void add_client(net::unique_fd client, std::size_t listener = 0);
   /// Idle sessions are ended (57P01), busy ones when they become idle, new ones refused (57P03).
   void drain();
   /// What is left is ended: statements are cancelled on the server.

@@ -64,7 +64,8 @@ bool relay::pump() {
 }
 
 bool relay::undisturbed() const {
-  return !client_ended() && !server_.ended && !server_.broken && close_reason_ == gate::close_reason::none;
+  return !client_ended() && !server_.ended && !server_.broken && close_reason_ == gate::close_reason::none &&
+         !offer_refused();
 }
 
 bool relay::client_terminated() const {
@@ -111,7 +112,7 @@ bool relay::take(side& from) {
   if (!from.socket.can_read() || from.ended) return false;
   const side& to = other(from);
   // What the other side has not taken yet comes first; until then this side's bytes stay in the kernel.
-  if (!to.unsent.empty() || to.broken) return false;
+  if (!to.flushed() || to.broken) return false;
   // A server that takes nothing any more may still have last words; a client that reads nothing any more is
   // lost.
   if (is_client(from) && (from.broken || terminated_ || (engine_ != nullptr && engine_->client_paused())))
@@ -143,13 +144,26 @@ bool relay::receive(side& from) {
   (is_client(from) ? tools_.counters.client_to_server_bytes : tools_.counters.server_to_client_bytes)
       .add(result.bytes);
   from.received_bytes += result.bytes;
-  if (!is_client(from)) server_spoke_ = true;
+  if (!is_client(from)) {
+    server_spoke_ = true;
+    if (offer_ != nullptr) [[unlikely]] {
+      accept_login({tools_.scratch.data() + offset, result.bytes});
+      return !offer_refused();
+    }
+  }
   if (joins) {
     accept_burst(from, {tools_.scratch.data(), offset + result.bytes}, result.bytes);
   } else {
     accept_kept(from, {tools_.scratch.data(), result.bytes});
   }
   return true;
+}
+
+/// The server's first bytes, on connections whose offer of mechanisms is looked at.
+void relay::accept_login(std::string_view fresh) {
+  std::string passed;
+  if (offer_->pass(fresh, passed)) offer_.reset();
+  if (!passed.empty()) accept_kept(server_, passed);
 }
 
 /// `whole`: the kept bytes and the fresh ones behind them.

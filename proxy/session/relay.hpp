@@ -12,6 +12,7 @@
 #include "proxy/gate/session_engine.hpp"
 #include "proxy/net/byte_queue.hpp"
 #include "proxy/net/stream_socket.hpp"
+#include "proxy/session/sasl_offer.hpp"
 #include "proxy/session/session_host.hpp"
 
 namespace ledgergate::session {
@@ -40,6 +41,11 @@ class relay {
   /// Right after the StartupMessage was handed to the server's socket with send_to_server(). `early`: what
   /// the client sent behind it.
   void start(std::unique_ptr<gate::session_engine> engine, std::string_view early);
+
+  /// Before start(): what becomes of the server's offer of SASL mechanisms.
+  void watch_offer(offer_policy policy) { offer_ = std::make_unique<sasl_offer>(policy); }
+  /// The offer has a mechanism with channel binding, which cannot hold: nothing of it was relayed.
+  bool offer_refused() const { return offer_ != nullptr && offer_->refused(); }
 
   /// What the engine asked for; a pump() should follow.
   void on_control_row(std::optional<std::uint64_t> writer);
@@ -72,8 +78,8 @@ class relay {
   bool server_spoke() const { return server_spoke_; }
   /// A protocol violation of the server, or none. The client's Terminate is not reported here.
   gate::close_reason close_reason() const { return close_reason_; }
-  bool client_flushed() const { return client_.unsent.empty() || client_.broken; }
-  bool server_flushed() const { return server_.unsent.empty() || server_.broken; }
+  bool client_flushed() const { return client_.flushed() || client_.broken; }
+  bool server_flushed() const { return server_.flushed() || server_.broken; }
 
   /// Nothing the client sent still waits for the server to take or for the engine to let through.
   bool client_forwarded() const {
@@ -100,6 +106,7 @@ class relay {
     std::uint64_t received_bytes = 0;
     bool ended = false;  ///< its end was read (FIN or reset)
     bool broken = false; ///< reading or writing failed: nothing more goes to it
+    bool flushed() const { return unsent.empty() && !socket.write_waits(); }
   };
 
   template <typename Answer>
@@ -111,6 +118,7 @@ class relay {
   bool flush(side& to);
   bool take(side& from);
   bool receive(side& from);
+  void accept_login(std::string_view fresh);
   void accept_burst(side& from, std::string_view whole, std::size_t fresh_bytes);
   void accept_kept(side& from, std::string_view fresh);
   std::size_t offer(side& from, std::string_view bytes);
@@ -127,6 +135,7 @@ class relay {
   relay_tools& tools_;
   relay_observer& observer_;
   std::unique_ptr<gate::session_engine> engine_; ///< none: raw
+  std::unique_ptr<sasl_offer> offer_;            ///< until the offer has passed
   gate::close_reason close_reason_ = gate::close_reason::none;
   bool terminated_ = false;
   bool server_spoke_ = false;

@@ -13,7 +13,8 @@ session::session(std::uint64_t id, session_host& host)
 
 session::~session() { host_.loop().forget(*this); }
 
-void session::begin(net::unique_fd client) {
+void session::begin(net::unique_fd client, std::size_t listener) {
+  choose_tls(listener);
   client_name_ = net::socket_address::peer_of(client.get()).to_text();
   if (!client_.adopt(std::move(client))) return over(session_result::client_lost);
   timer_.expire_after(host_.shared().settings->limits.client_startup_timeout);
@@ -63,7 +64,7 @@ void session::on_timer() {
 
 void session::on_backend_key(std::string_view key) {
   backend_key_.assign(key);
-  host_.shared().cancels.add(backend_key_, server_address_, client_name_);
+  host_.shared().cancels.add(backend_key_, {server_address_, encrypted_}, client_name_);
 }
 
 void session::on_control_row(std::optional<std::uint64_t> writer) {

@@ -32,7 +32,8 @@ class session final : public net::event_loop::disposable,
   /// Takes the accepted socket over. limits.client_startup_timeout runs from here until the whole start-up
   /// packet is there; connecting is bounded by upstream.connect_timeout, and authentication by the server's
   /// own authentication_timeout, as it would be without the proxy.
-  void begin(net::unique_fd client);
+  /// `listener`: an index into settings.listen.
+  void begin(net::unique_fd client, std::size_t listener);
   /// The answer to session_host::resolve_upstream().
   void on_addresses(const net::resolution&);
 
@@ -72,12 +73,21 @@ class session final : public net::event_loop::disposable,
   // session_start.cpp
   void read_startup();
   void read_startup_step();
+  void take_startup_step(const startup_step&);
   void startup_ended();
   void begin_connect(const startup_step&);
   gate::session_kind kind_of(const protocol::startup_packet&) const;
   void connect(std::vector<net::socket_address> addresses);
   void on_connected(connect_outcome);
   void refuse(session_result, std::string_view sqlstate, std::string_view message);
+
+  // session_tls.cpp
+  void choose_tls(std::size_t listener);
+  void begin_tls(std::string_view received);
+  void greet();
+  upstream_encryption encryption() const;
+  void watch_offer();
+  void handle_refused_offer();
 
   // session_end.cpp
   void handle_disturbance();
@@ -114,6 +124,11 @@ class session final : public net::event_loop::disposable,
   unsigned cancels_sent_ = 0;
   net::peer_fate end_fate_ = net::peer_fate::unknown;
   gate::session_kind kind_ = gate::session_kind::gated;
+
+  tls::context_set::listener tls_; ///< of the place where the client came in
+  bool greeting_ = false;          ///< starting: the client's TLS handshake is under way
+  bool encrypted_ = false;         ///< the server's leg is TLS
+  bool direct_tls_ = false;        ///< it began with the handshake, so it must name the protocol in it
 
   startup_dialogue dialogue_;
   net::byte_queue inbox_;      ///< of the client, before relaying

@@ -35,6 +35,7 @@ std::string make_cancel_request(std::string_view backend_key) {
 } // namespace
 
 void session::handle_disturbance() {
+  if (relay_.offer_refused()) return handle_refused_offer();
   if (relay_.close_reason() != gate::close_reason::none) return handle_server_violation();
   if (relay_.server_ended()) return handle_server_end();
   if (relay_.client_ended()) handle_client_end();
@@ -142,7 +143,8 @@ void session::abandon(session_result result) {
 void session::order_cancel() {
   if (cancels_sent_ == max_cancels) return over(result_);
   ++cancels_sent_;
-  host_.order_cancel({make_cancel_request(backend_key_), server_address_, net::unique_fd()});
+  const cancel_target target{server_address_, encrypted_};
+  host_.order_cancel({make_cancel_request(backend_key_), target, net::parting_socket()});
   timer_.expire_after(cancel_interval);
 }
 

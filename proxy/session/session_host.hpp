@@ -14,11 +14,12 @@
 #include "proxy/gate/gate_rules.hpp"
 #include "proxy/net/event_loop.hpp"
 #include "proxy/net/name_resolver.hpp"
-#include "proxy/net/unique_fd.hpp"
+#include "proxy/net/stream_socket.hpp"
 #include "proxy/observe/worker_counters.hpp"
 #include "proxy/session/cancel_directory.hpp"
 #include "proxy/session/session_log.hpp"
 #include "proxy/session/session_registry.hpp"
+#include "proxy/tls/context_set.hpp"
 
 namespace ledgergate::session {
 
@@ -40,6 +41,8 @@ struct services {
   std::function<void(control_row_handler)> read_control_row;
   /// Reads the catalog anew, in the same way.
   std::function<void(catalog_handler)> read_catalog;
+  /// The certificates in force; none: no TLS on either side.
+  const tls::context_store* tls = nullptr;
 };
 
 /// What the relays of one worker share: they run one after the other, so one set is enough and stays in the
@@ -54,8 +57,8 @@ struct relay_tools {
 /// A CancelRequest on its way to a server.
 struct cancel_order {
   std::string packet; ///< the whole CancelRequest
-  net::socket_address server;
-  net::unique_fd
+  cancel_target target;
+  net::parting_socket
       client; ///< who asked, closed when the server has acted; none when the proxy cancels by itself
 };
 

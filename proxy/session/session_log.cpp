@@ -12,7 +12,9 @@ void session_log::too_many_clients(const std::string& client) {
   clients_.log(log_level::warn, "client " + client + " turned away: too many clients");
 }
 
-void session_log::startup_refused(const std::string& client, const char* why) {
+void session_log::binding_refused(const std::string& line) { bindings_.log(log_level::warn, line); }
+
+void session_log::startup_refused(const std::string& client, const std::string& why) {
   startup_.log(log_level::info, "client " + client + " refused: " + why);
 }
 

@@ -12,7 +12,8 @@ class session_log {
  public:
   void upstream_failed(const std::string& why);
   void too_many_clients(const std::string& client);
-  void startup_refused(const std::string& client, const char* why);
+  void startup_refused(const std::string& client, const std::string& why);
+  void binding_refused(const std::string& line);
   void startup_timeout(const std::string& client);
   void protocol_violation(const std::string& line);
   void client_abandoned(const std::string& line);
@@ -28,6 +29,7 @@ class session_log {
   observe::log_throttle abandoned_;
   observe::log_throttle refused_;
   observe::log_throttle upgrades_;
+  observe::log_throttle bindings_;
 };
 
 } // namespace ledgergate::session

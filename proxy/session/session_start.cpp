@@ -24,6 +24,7 @@ bool is_true(std::string_view value) {
 } // namespace
 
 void session::read_startup() {
+  if (greeting_) return greet();
   while (phase_ == phase::starting && client_.can_read()) {
     const net::io_result result = client_.read(host_.tools().scratch);
     switch (result.status) {
@@ -34,33 +35,44 @@ void session::read_startup() {
     }
     inbox_.append({host_.tools().scratch.data(), result.bytes});
     read_startup_step();
+    if (greeting_) return greet();
   }
 }
 
 void session::read_startup_step() {
-  while (phase_ == phase::starting) {
+  while (phase_ == phase::starting && !greeting_) {
     const startup_step step = dialogue_.next(inbox_.view());
-    switch (step.what) {
-    case startup_step::kind::need_more: return;
-    case startup_step::kind::answer:
-      inbox_.consume(step.consumed);
-      relay_.send_to_client(step.reply);
-      continue;
-    case startup_step::kind::startup: return begin_connect(step);
-    case startup_step::kind::cancel: {
-      // No answer to a cancel request, only the end of its own connection.
-      const auto server = host_.shared().cancels.find(std::string(step.packet.substr(8)));
-      if (server) host_.order_cancel({std::string(step.packet), *server, client_.release()});
-      return over(session_result::cancel_request);
-    }
-    case startup_step::kind::refuse:
-      log().startup_refused(client_name_, step.reason);
-      relay_.send_to_client(step.reply);
-      return begin_ending(session_result::startup_refused);
-    case startup_step::kind::close:
-      log().startup_refused(client_name_, step.reason);
-      return over(session_result::startup_refused);
-    }
+    if (step.what == startup_step::kind::need_more) return;
+    take_startup_step(step);
+  }
+}
+
+void session::take_startup_step(const startup_step& step) {
+  switch (step.what) {
+  case startup_step::kind::need_more: return;
+  case startup_step::kind::answer: inbox_.consume(step.consumed); return relay_.send_to_client(step.reply);
+  case startup_step::kind::begin_tls:
+    inbox_.consume(step.consumed);
+    relay_.send_to_client(step.reply);
+    return begin_tls({});
+  case startup_step::kind::direct_tls:
+    direct_tls_ = true;
+    begin_tls(inbox_.view());
+    return inbox_.clear();
+  case startup_step::kind::startup: return begin_connect(step);
+  case startup_step::kind::cancel: {
+    // No answer to a cancel request, only the end of its own connection.
+    const auto target = host_.shared().cancels.find(std::string(step.packet.substr(8)));
+    if (target) host_.order_cancel({std::string(step.packet), *target, client_.release()});
+    return over(session_result::cancel_request);
+  }
+  case startup_step::kind::refuse:
+    log().startup_refused(client_name_, step.reason);
+    relay_.send_to_client(step.reply);
+    return begin_ending(session_result::startup_refused);
+  case startup_step::kind::close:
+    log().startup_refused(client_name_, step.reason);
+    return over(session_result::startup_refused);
   }
 }
 
@@ -120,7 +132,7 @@ void session::connect(std::vector<net::socket_address> addresses) {
       host_.loop(), server_, [this](connect_outcome outcome) { on_connected(outcome); });
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(connect_deadline_ - net::event_loop::clock::now());
-  connector_->start(std::move(addresses), left);
+  connector_->start(std::move(addresses), left, encryption());
 }
 
 void session::on_connected(connect_outcome outcome) {
@@ -139,6 +151,7 @@ void session::on_connected(connect_outcome outcome) {
   server_address_ = connector_->address();
   host_.loop().dispose(std::move(connector_));
   phase_ = phase::relaying;
+  watch_offer();
   relay_.send_to_server(startup_packet_);
   std::string().swap(startup_packet_);
   auto engine =

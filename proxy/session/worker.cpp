@@ -20,7 +20,7 @@ constexpr std::size_t scratch_bytes = 256 * 1024;
 worker::worker(const services& shared, observe::worker_counters& counters)
     : shared_(shared), rules_(shared.rules), scratch_(scratch_bytes), tools_{scratch_, actions_, counters},
       cancels_(loop_, shared.settings->limits.client_startup_timeout,
-               shared.settings->upstream.connect_timeout) {}
+               shared.settings->upstream.connect_timeout, shared.tls) {}
 
 worker::~worker() { stop(); }
 
@@ -40,19 +40,19 @@ void worker::stop() {
   thread_.join();
 }
 
-void worker::add_client(net::unique_fd client) {
+void worker::add_client(net::unique_fd client, std::size_t listener) {
   connections_.fetch_add(1, std::memory_order_relaxed);
   auto shared_client =
       std::make_shared<net::unique_fd>(std::move(client)); // std::function wants to be copyable
-  loop_.post([this, shared_client] { begin_session(std::move(*shared_client)); });
+  loop_.post([this, shared_client, listener] { begin_session(std::move(*shared_client), listener); });
 }
 
-void worker::begin_session(net::unique_fd client) {
+void worker::begin_session(net::unique_fd client, std::size_t listener) {
   const std::uint64_t id = ++last_id_;
   auto made = std::make_unique<session>(id, static_cast<session_host&>(*this));
   session& begun = *made;
   sessions_.emplace(id, std::move(made));
-  begun.begin(std::move(client));
+  begun.begin(std::move(client), listener);
   if (draining_) begun.begin_drain();
 }
 

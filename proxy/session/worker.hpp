@@ -31,7 +31,8 @@ class worker final : private session_host {
   void stop();
 
   // From any thread.
-  void add_client(net::unique_fd client);
+  /// `listener`: where it was accepted, as an index into settings.listen.
+  void add_client(net::unique_fd client, std::size_t listener);
   void drain();
   void end_sessions();
   /// Rules for the sessions that are there and for those that come. `taken` is let go when they are in force,
@@ -54,7 +55,7 @@ class worker final : private session_host {
   void order_cancel(cancel_order order) override { cancels_.submit(std::move(order)); }
   void session_over(std::uint64_t session_id) override;
 
-  void begin_session(net::unique_fd client);
+  void begin_session(net::unique_fd client, std::size_t listener);
 
   const services& shared_;
   std::shared_ptr<const gate::gate_rules> rules_;

@@ -1,5 +1,10 @@
-"""Fixtures of the tests that need a server. Every file has its own cluster, started once."""
+"""Fixtures of the tests that need a server. Every file has its own cluster, started once.
 
+With $LEDGERGATE_TEST_TLS the shared sidecar has TLS on both sides: its clients must use it, and it uses it towards the
+server.
+"""
+
+import os
 import pathlib
 import sys
 
@@ -9,6 +14,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "pg")]
 
 from oracle.oracle import Oracle  # noqa: E402
+from support.certificates import Certificates  # noqa: E402
 from support.horde import prepare  # noqa: E402
 from support.pg_cluster import Cluster  # noqa: E402
 from support.sidecar import Sidecar  # noqa: E402
@@ -16,8 +22,20 @@ from support.wire_tap import WireTap  # noqa: E402
 
 
 @pytest.fixture(scope="session")
-def cluster():
-    with Cluster() as started:
+def certificates():
+    with Certificates() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def everywhere(request):
+    """The certificates where everything is to go through TLS."""
+    return request.getfixturevalue("certificates") if os.environ.get("LEDGERGATE_TEST_TLS") else None
+
+
+@pytest.fixture(scope="session")
+def cluster(everywhere):
+    with Cluster(certificates=everywhere) as started:
         prepare(started)
         yield started
 
@@ -39,8 +57,8 @@ def direct(cluster):
 
 
 @pytest.fixture(scope="session")
-def sidecar(cluster):
-    with Sidecar(cluster.endpoint()) as started:
+def sidecar(cluster, everywhere):
+    with Sidecar(cluster.endpoint(), certificates=everywhere) as started:
         yield started
 
 

@@ -2,6 +2,10 @@
 
 import dataclasses
 import socket
+import ssl
+import struct
+
+SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -11,6 +15,7 @@ class Endpoint:
     user: str = "app"
     dbname: str = "horde"
     password: str = ""
+    tls: bool = False  # every client must have TLS; the certificate is not looked at
 
     def replace(self, **changes):
         return dataclasses.replace(self, **changes)
@@ -24,6 +29,8 @@ class Endpoint:
         fields = {"host": self.host, "port": self.port, "user": self.user, "dbname": self.dbname}
         if self.password:
             fields["password"] = self.password
+        if self.tls:
+            fields["sslmode"] = "require"
         fields.update(extra)
         return " ".join(f"{key}='{_escaped(value)}'" for key, value in fields.items())
 
@@ -37,6 +44,8 @@ class Endpoint:
         }
         if self.password:
             values["PGPASSWORD"] = self.password
+        if self.tls:
+            values["PGSSLMODE"] = "require"
         return values
 
     def socket(self, timeout=30.0):
@@ -48,7 +57,20 @@ class Endpoint:
         else:
             plain = socket.create_connection((self.host, self.port), timeout)
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.tls:
+            plain.sendall(SSL_REQUEST)
+            answer = plain.recv(1)
+            assert answer == b"S", f"the request for TLS was answered {answer!r}"
+            return trusting_context().wrap_socket(plain)
         return plain
+
+
+def trusting_context():
+    """A client's that takes any certificate."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 def _escaped(value):

@@ -54,9 +54,14 @@ def find_binaries():
 
 
 class Cluster:
-    def __init__(self, settings=None):
+    """`access`: lines that come first in pg_hba.conf. `certificates`: a Certificates whose `server` the cluster shows
+    over TLS; `ca` is what it asks of clients that have one."""
+
+    def __init__(self, settings=None, access=(), certificates=None):
         self.binaries = find_binaries()
         self.settings = {**DEFAULT_SETTINGS, **(settings or {})}
+        self.access = access
+        self.certificates = certificates
         self.folder = None
         self.port = None
         self.process = None
@@ -66,6 +71,8 @@ class Cluster:
         try:
             self._give_to_server_account(self.folder)
             self._initdb()
+            if self.certificates:
+                self.show_certificate("server")
             self._write_configuration()
             self.start()
         except BaseException:
@@ -139,6 +146,21 @@ class Cluster:
             end(self.process, how, deadline=20)
             self.process = None
 
+    def show_certificate(self, name):
+        """The one that new connections get; a running server takes it at once."""
+        for ending, source in (("crt", name), ("key", name), ("ca", "ca")):
+            target = self.data / f"tls.{ending}"
+            target.write_text(self.certificates.file(f"{source}.{'crt' if ending == 'ca' else ending}").read_text())
+            target.chmod(0o600)
+            self._give_to_server_account(target, 0o600)
+        if self.process is not None:
+            before = self.log_file.stat().st_size
+            self.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: "reloading" in self._log_since(before), "the server to take the certificate")
+
+    def _log_since(self, offset):
+        return self.log_file.read_bytes()[offset:].decode(errors="replace")
+
     def _accepts(self):
         try:
             psycopg2.connect(self.endpoint(SUPERUSER, "postgres", unix=True).dsn()).close()
@@ -146,11 +168,11 @@ class Cluster:
         except psycopg2.OperationalError:
             return False
 
-    def _give_to_server_account(self, path):
+    def _give_to_server_account(self, path, mode=0o755):
         ids = account(SUPERUSER)
         if ids:
             os.chown(path, ids["user"], ids["group"])
-        os.chmod(path, 0o755)
+        os.chmod(path, mode)
 
     def _initdb(self):
         result = subprocess.run(
@@ -177,10 +199,13 @@ class Cluster:
             raise RuntimeError("initdb failed:\n" + result.stdout)
 
     def _write_configuration(self):
+        if self.certificates:
+            files = {"ssl_cert_file": "tls.crt", "ssl_key_file": "tls.key", "ssl_ca_file": "tls.ca"}
+            self.settings.update({"ssl": "on", **{key: f"'{name}'" for key, name in files.items()}})
         lines = [f"{name} = {value}\n" for name, value in self.settings.items()]
         with open(self.data / "postgresql.conf", "a") as conf:
             conf.writelines(lines)
-        rules = []
+        rules = [f"{line}\n" for line in self.access]
         for user, method in PASSWORD_METHODS.items():
             rules.append(f"local all {user} {method}\n")
             rules.append(f"host all {user} 127.0.0.1/32 {method}\n")

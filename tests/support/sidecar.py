@@ -95,11 +95,13 @@ def merged(base, changes):
 
 class Sidecar:
     """`server` is the endpoint that the sidecar connects to; `changes` are laid over the configuration; `launcher` is
-    a command line that starts another one in its own place, `command` what is run instead of the product."""
+    a command line that starts another one in its own place, `command` what is run instead of the product. With
+    `certificates` there is TLS on both sides, with the server's own certificate."""
 
-    def __init__(self, server, changes=None, await_ready=True, launcher=(), command=None):
+    def __init__(self, server, changes=None, await_ready=True, launcher=(), command=None, certificates=None):
         self.server = server
         self.command = command
+        self.certificates = certificates
         self.changes = changes or {}
         self.await_ready = await_ready
         self.launcher = launcher
@@ -113,6 +115,9 @@ class Sidecar:
         token_file.write_text(TOKEN + "\n")
         token_file.chmod(0o600)
         base = default_configuration(self.server, self.listen_port, self.admin_port, token_file)
+        if self.certificates:
+            base["listen"][0]["tls"] = {"mode": "require", **self.certificates.pair("server")}
+            base["upstream"]["tls"] = {"mode": "verify-ca", "ca": str(self.certificates.file("ca.crt"))}
         self.configuration = merged(base, self.changes)
         # JSON is YAML: what the structure says is exactly what the sidecar reads.
         self.configuration_file = self.folder / "ledgergate.yaml"
@@ -157,7 +162,8 @@ class Sidecar:
         return end(self.process, how, deadline=20)
 
     def endpoint(self, user="app", dbname="horde", password=""):
-        return Endpoint("127.0.0.1", self.listen_port, user, dbname, password)
+        tls = self.configuration["listen"][0].get("tls", {}).get("mode") == "require"
+        return Endpoint("127.0.0.1", self.listen_port, user, dbname, password, tls)
 
     def log(self):
         return self.log_file.read_text(errors="replace")

@@ -45,9 +45,10 @@ TEST(SessionRegistry, RemembersWhyTheUpstreamFailedUntilItIsBack) {
 TEST(CancelDirectory, FindsTheServerOfAKeyUntilTheSessionEnds) {
   cancel_directory directory;
   const std::string key("\0\0\0\1key\0", 8);
-  directory.add(key, *net::socket_address::from_literal("127.0.0.1", 5432), "10.0.0.7:50412");
+  directory.add(key, {*net::socket_address::from_literal("127.0.0.1", 5432), true}, "10.0.0.7:50412");
   ASSERT_TRUE(directory.find(key));
-  EXPECT_EQ(directory.find(key)->to_text(), "127.0.0.1:5432");
+  EXPECT_EQ(directory.find(key)->server.to_text(), "127.0.0.1:5432");
+  EXPECT_TRUE(directory.find(key)->encrypted);
   EXPECT_FALSE(directory.find(key.substr(0, 7)));
   EXPECT_EQ(directory.clients_by_backend(), (std::map<std::int32_t, std::string>{{1, "10.0.0.7:50412"}}));
   directory.remove(key);

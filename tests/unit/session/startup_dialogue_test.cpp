@@ -54,6 +54,71 @@ TEST(StartupDialogue, RefusesClearTextBehindAnEncryptionRequest) {
   }
 }
 
+startup_dialogue offering(tls_offer offer) {
+  startup_dialogue made;
+  made.offer_tls(offer);
+  return made;
+}
+
+TEST(StartupDialogue, SaysYesToTlsWhereThereIsSome) {
+  for (const tls_offer offer : {tls_offer::possible, tls_offer::required}) {
+    startup_dialogue dialogue = offering(offer);
+    const startup_step yes = dialogue.next(ssl_request);
+    EXPECT_EQ(yes.what, kind::begin_tls);
+    EXPECT_EQ(yes.reply, "S");
+    EXPECT_EQ(yes.consumed, ssl_request.size());
+    dialogue.secured();
+    EXPECT_EQ(dialogue.next(test::startup_packet("horde")).what, kind::startup);
+  }
+}
+
+TEST(StartupDialogue, ClosesWithoutAWordOnClearTextInFrontOfAHandshake) {
+  startup_dialogue dialogue = offering(tls_offer::possible);
+  const startup_step step = dialogue.next(ssl_request + test::startup_packet("horde"));
+  EXPECT_EQ(step.what, kind::close);
+  EXPECT_EQ(step.reply, "");
+}
+
+TEST(StartupDialogue, StillSaysNoToGssEncryptionWhereThereIsTls) {
+  startup_dialogue dialogue = offering(tls_offer::required);
+  EXPECT_EQ(dialogue.next(gss_request).reply, "N");
+  EXPECT_EQ(dialogue.next(ssl_request).what, kind::begin_tls);
+}
+
+TEST(StartupDialogue, RefusesASessionInClearOnlyWhereTlsIsRequired) {
+  startup_dialogue open = offering(tls_offer::possible);
+  EXPECT_EQ(open.next(test::startup_packet("horde")).what, kind::startup);
+  startup_dialogue strict = offering(tls_offer::required);
+  const startup_step step = strict.next(test::startup_packet("horde"));
+  EXPECT_EQ(step.what, kind::refuse);
+  EXPECT_THAT(step.reply, HasSubstr("28000"));
+}
+
+TEST(StartupDialogue, TakesACancelRequestInClearAlsoWhereTlsIsRequired) {
+  startup_dialogue dialogue = offering(tls_offer::required);
+  EXPECT_EQ(dialogue.next(test::cancel_packet("1234abcd")).what, kind::cancel);
+}
+
+TEST(StartupDialogue, KnowsAHandshakeByItsFirstByteWhereThereIsTls) {
+  startup_dialogue dialogue = offering(tls_offer::possible);
+  EXPECT_EQ(dialogue.next("\x16").what, kind::direct_tls);
+  startup_dialogue without;
+  EXPECT_EQ(without.next({"\x16\3\1\2", 4}).what, kind::close);
+  startup_dialogue asked = offering(tls_offer::possible);
+  EXPECT_EQ(asked.next(gss_request).what, kind::answer);
+  EXPECT_EQ(asked.next({"\x16\3\1\2", 4}).what, kind::close) << "not the first byte any more";
+}
+
+TEST(StartupDialogue, RefusesARequestForEncryptionInsideTls) {
+  for (const std::string& request : {ssl_request, gss_request}) {
+    startup_dialogue dialogue = offering(tls_offer::possible);
+    dialogue.secured();
+    const startup_step step = dialogue.next(request);
+    EXPECT_EQ(step.what, kind::refuse);
+    EXPECT_THAT(step.reply, HasSubstr("0A000"));
+  }
+}
+
 TEST(StartupDialogue, RefusesASecondRequestForTheSameEncryption) {
   startup_dialogue dialogue;
   EXPECT_EQ(dialogue.next(ssl_request).what, kind::answer);
