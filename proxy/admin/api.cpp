@@ -215,6 +215,28 @@ http_response drain_reply(admin_backend& backend, const api_call& call) {
   return json_reply(http_status::accepted, {{"draining", true}, {"begun_now", begun}});
 }
 
+http_response reload_reply(const reload_outcome& outcome) {
+  using kind = enum reload_outcome::kind;
+  json::array listed;
+  if (outcome.kind == kind::taken) {
+    for (const std::string& key : outcome.changed)
+      listed.emplace_back(key);
+    return json_reply(http_status::accepted,
+                      {{"reloaded", true}, {"file", outcome.file}, {"changed", std::move(listed)}});
+  }
+  for (const std::string& problem : outcome.problems)
+    listed.emplace_back(problem);
+  const bool invalid = outcome.kind == kind::invalid;
+  return error_reply(
+      {invalid ? http_status::unprocessable_entity : http_status::conflict,
+       invalid ? "invalid_configuration" : "needs_restart",
+       invalid ? "the new configuration has errors; the old one stays in force"
+               : "the new configuration changes what only a restart can; the old one stays in force",
+       invalid ? "mend the file and reload again; ledgergate --check-config shows the same errors"
+               : "restart the sidecar, or take these changes out of the file and reload again",
+       {{"problems", std::move(listed)}}});
+}
+
 /// The script is for the owner of the tables to run; asking for it changes nothing.
 http_response install_reply(const admin_backend& backend, std::string_view kind) {
   using transition::guard_kind;
@@ -271,6 +293,11 @@ std::vector<route> api_routes(admin_backend& backend, transition_feeds& feeds) {
                     [&](const api_call&, respond answer) { list_sessions(backend, std::move(answer)); }});
   routes.push_back({"POST", "/v1/drain", effect::change, [&](const api_call& call, const respond& answer) {
                       answer(drain_reply(backend, call));
+                    }});
+  routes.push_back({"POST", "/v1/reload", effect::change, [&](const api_call& call, const respond& answer) {
+                      backend.reload(call.peer, [answer](const reload_outcome& outcome) {
+                        answer(reload_reply(outcome));
+                      });
                     }});
   routes.push_back(read_route("/v1/transitions", [&](const api_call&) {
     return json_reply(http_status::ok, render_transitions(backend.transitions(), backend.now()));

@@ -81,6 +81,7 @@ admin::status_report operator_backend::status() const {
   report.lock_key = parts_.settings->gate.lock_key;
   report.mode = control.mode;
   report.mode_version = control.version;
+  report.mode_since = control.mode_since;
   report.catalog = to_admin(parts_.control.catalog());
   report.pins_held = control.pins_held;
   report.pins_waiting = control.pins_waiting;
@@ -181,6 +182,15 @@ std::optional<std::string> operator_backend::install_text(transition::guard_kind
 bool operator_backend::drain(const std::string& peer) {
   observe::log(config::log_level::info, peer + " asks to drain");
   return parts_.drain();
+}
+
+void operator_backend::reload(const std::string& peer, std::function<void(admin::reload_outcome)> handler) {
+  parts_.reload(peer, std::move(handler));
+}
+
+void operator_backend::use(std::shared_ptr<const config::settings> settings, std::size_t max_clients) {
+  parts_.settings = std::move(settings);
+  parts_.max_clients = max_clients;
 }
 
 void operator_backend::refused(const admin::refused_request& request) {

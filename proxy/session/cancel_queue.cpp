@@ -26,7 +26,7 @@ class cancel_job final : public net::event_loop::disposable, private net::stream
         connector_(queue.loop_, server_, [this](connect_outcome outcome) { on_connected(outcome); }),
         timer_(queue.loop_, [this] { finish(); }) {}
 
-  void begin() { connector_.start({order_.server}, queue_.connect_timeout_); }
+  void begin() { connector_.start({order_.server}, queue_.patience_.connect); }
 
  private:
   void on_ready(net::stream_socket&) override {
@@ -72,16 +72,15 @@ class cancel_job final : public net::event_loop::disposable, private net::stream
   bool over_ = false;
 };
 
-cancel_queue::cancel_queue(net::event_loop& loop, std::chrono::milliseconds patience,
-                           std::chrono::milliseconds connect_timeout)
-    : loop_(loop), patience_(patience), connect_timeout_(connect_timeout) {}
+cancel_queue::cancel_queue(net::event_loop& loop, session_patience patience)
+    : loop_(loop), patience_(patience) {}
 
 cancel_queue::~cancel_queue() = default;
 
 void cancel_queue::submit(cancel_order order) {
   if (!order.client || jobs_.size() < max_jobs) return begin(std::move(order));
   if (waiting_.size() >= max_waiting) return;
-  waiting_.push_back({std::move(order), net::event_loop::clock::now() + patience_});
+  waiting_.push_back({std::move(order), net::event_loop::clock::now() + patience_.client_startup});
 }
 
 void cancel_queue::begin(cancel_order order) {
