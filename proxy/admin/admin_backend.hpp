@@ -32,6 +32,7 @@ struct status_report {
   std::string database;
   std::int64_t lock_key = 0;
 
+  std::vector<std::string> modes;          ///< that are configured
   std::optional<std::string> mode;         ///< of the control row; absent: never read, or there is no row
   std::optional<std::string> mode_version; ///< the control row's token for `expect_version`
   std::optional<transition::wall_time> mode_since; ///< absent: not known

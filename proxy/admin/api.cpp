@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proxy/admin/json_render.hpp"
+#include "proxy/admin/live_feed.hpp"
 #include "proxy/admin/transition_request_reader.hpp"
 
 namespace ledgergate::admin {
@@ -30,14 +31,7 @@ http_response probe_reply(const probe_report& report) {
 }
 
 http_response status_reply(const admin_backend& backend) {
-  std::optional<transition::transition_record> last;
-  for (transition::transition_record& record : backend.transitions()) {
-    if (!record.is_final()) continue;
-    last = std::move(record);
-    break;
-  }
-  return json_reply(http_status::ok,
-                    render_status(backend.status(), backend.current_transition(), last, backend.now()));
+  return json_reply(http_status::ok, status_now(backend));
 }
 
 /// JSON for programs; the bare text for whoever asks for text.

@@ -15,6 +15,7 @@
 #include "protocol/error_response.hpp"
 #include "proxy/admin/api.hpp"
 #include "proxy/admin/http_server.hpp"
+#include "proxy/admin/page_api.hpp"
 #include "proxy/app/catalog_view.hpp"
 #include "proxy/app/operator_backend.hpp"
 #include "proxy/app/reload.hpp"
@@ -86,8 +87,9 @@ struct application::impl {
         reload(std::move(file), settings,
                [this](const std::shared_ptr<const config::settings>& changed,
                       std::function<void()> in_force) { use(changed, std::move(in_force)); }),
-        backend(backend_parts()), router(backend, admin::token_file(settings->admin.token_file), all_routes(),
-                                         admin::token_file(settings->admin.viewer_token_file)),
+        backend(backend_parts()), live(io.get_executor(), backend),
+        router(backend, admin::token_file(settings->admin.token_file), all_routes(),
+               admin::token_file(settings->admin.viewer_token_file)),
         http(io.get_executor(),
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
                router.handle(request, peer, std::move(answer));
@@ -116,6 +118,7 @@ struct application::impl {
   admin::transition_feeds feeds;
   reloader reload;
   operator_backend backend;
+  admin::live_feed live;
   admin::router router;
   admin::http_server http;
   boost::asio::signal_set signals;
@@ -162,6 +165,8 @@ struct application::impl {
     std::vector<admin::route> routes = admin::api_routes(backend, feeds);
     for (admin::route& each : admin::catalog_routes(catalog))
       routes.push_back(std::move(each));
+    for (admin::route& each : admin::page_routes(live))
+      routes.push_back(std::move(each));
     return routes;
   }
 
@@ -182,7 +187,8 @@ struct application::impl {
             feeds,
             max_clients,
             [this] { return probe.known(); },
-            [this] { return draining || ending.requested(); }};
+            [this] { return draining || ending.requested(); },
+            [this] { live.transition_changed(); }};
   }
 
   /// Clients end as they become idle, new ones are not taken; the sidecar stays, so that transitions can

@@ -79,6 +79,7 @@ admin::status_report operator_backend::status() const {
   report.gate_mode = parts_.settings->gate.mode;
   report.database = parts_.settings->gate.database;
   report.lock_key = parts_.settings->gate.lock_key;
+  report.modes = parts_.settings->modes;
   report.mode = control.mode;
   report.mode_version = control.version;
   report.mode_since = control.mode_since;
@@ -200,6 +201,7 @@ void operator_backend::refused(const admin::refused_request& request) {
 
 void operator_backend::on_transition_change(const transition::transition_record& record) {
   if (parts_.feeds.readers() > 0) parts_.feeds.publish(named(record), now());
+  parts_.on_transition();
   const bool ended = record.is_final() || record.state == transition::transition_state::unknown;
   if (!ended) return;
   // The mode that status shows is from the last reading: it is read again now, not a second later.

@@ -36,6 +36,7 @@ class operator_backend final : public admin::admin_backend {
     std::size_t max_clients = 0;          ///< in force: the descriptors may allow less than configured
     std::function<bool()> upstream_known; ///< the upstream was tried at least once
     std::function<bool()> draining;
+    std::function<void()> on_transition; ///< called for every change of one; its record is as it is then
   };
 
   explicit operator_backend(parts made_of);
