@@ -47,6 +47,7 @@ struct server_tls_settings {
   channel_binding_policy channel_binding = channel_binding_policy::same_certificate; ///< of `listen` alone
   tls_version min_version = tls_version::v1_2;
   tls_version max_version = tls_version::v1_3;
+  bool operator==(const server_tls_settings&) const = default;
 };
 
 /// `upstream.tls:` where we connect to the server.
@@ -58,12 +59,14 @@ struct upstream_tls_settings {
   std::string key;  ///< its private key
   tls_version min_version = tls_version::v1_2;
   tls_version max_version = tls_version::v1_3;
+  bool operator==(const upstream_tls_settings&) const = default;
 };
 
 /// `listen:` one client-facing endpoint. `unix:/dir` takes the port from `port:` beside it (default 5432).
 struct listen_settings {
   endpoint address;
   server_tls_settings tls;
+  bool operator==(const listen_settings&) const = default;
 };
 
 /// `upstream:` the PostgreSQL server; hosts are tried in order.
@@ -98,6 +101,7 @@ struct catalog_settings {
   milliseconds refresh = 30s; ///< 1s to 1h; DDL that passes by is not waited for
   /// Until the catalogs were read once: pin whatever is not clearly harmless, or trust the names alone.
   catalog_on_error on_error = catalog_on_error::closed;
+  bool operator==(const catalog_settings&) const = default;
 };
 
 /// `gate:` what is gated and by which keys.
@@ -119,6 +123,7 @@ struct control_row_settings {
   std::string where; ///< SQL condition that selects exactly one row
   std::string mode_column = "mode";
   std::optional<std::string> changed_at_column;
+  bool operator==(const control_row_settings&) const = default;
 };
 
 /// `transitions:` both clocks and what runs inside the transition.

@@ -32,8 +32,10 @@ struct status_report {
   std::string database;
   std::int64_t lock_key = 0;
 
+  std::vector<std::string> modes;          ///< that are configured
   std::optional<std::string> mode;         ///< of the control row; absent: never read, or there is no row
   std::optional<std::string> mode_version; ///< the control row's token for `expect_version`
+  std::optional<transition::wall_time> mode_since; ///< absent: not known
   std::size_t pins_held = 0;
   std::size_t pins_waiting = 0;
   std::optional<transition::elapsed> oldest_pin_age;
@@ -66,6 +68,19 @@ struct refused_request {
   std::string method;
   std::string target;
   std::string code; ///< the api_error's
+};
+
+/// What became of a reload: everything in the file counts now, or nothing of it does.
+struct reload_outcome {
+  enum class kind {
+    taken,
+    invalid,       ///< the file cannot be read, or says what is not allowed
+    needs_restart, ///< it changes what cannot change while the sidecar runs
+  };
+  enum kind kind = kind::taken;
+  std::string file;
+  std::vector<std::string> changed;  ///< keys that have another value now; empty when nothing was different
+  std::vector<std::string> problems; ///< all of them, each with file, line and key where it has one
 };
 
 class admin_backend {
@@ -101,6 +116,9 @@ class admin_backend {
   virtual void sessions(std::function<void(std::vector<session::session_info>)> handler) = 0;
   /// Ends clients as they become idle and takes no new ones; transitions go on. False: under way already.
   virtual bool drain(const std::string& peer) = 0;
+  /// Reads the configuration file again. Sessions and a transition that runs go on. `handler` is called once,
+  /// now or when every session goes by it.
+  virtual void reload(const std::string& peer, std::function<void(reload_outcome)> handler) = 0;
 
   /// The SQL of `gatectl install`; nothing while the control connection is down.
   virtual std::optional<std::string> install_text(transition::guard_kind guards) const = 0;

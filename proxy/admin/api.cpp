@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proxy/admin/json_render.hpp"
+#include "proxy/admin/live_feed.hpp"
 #include "proxy/admin/transition_request_reader.hpp"
 
 namespace ledgergate::admin {
@@ -30,14 +31,7 @@ http_response probe_reply(const probe_report& report) {
 }
 
 http_response status_reply(const admin_backend& backend) {
-  std::optional<transition::transition_record> last;
-  for (transition::transition_record& record : backend.transitions()) {
-    if (!record.is_final()) continue;
-    last = std::move(record);
-    break;
-  }
-  return json_reply(http_status::ok,
-                    render_status(backend.status(), backend.current_transition(), last, backend.now()));
+  return json_reply(http_status::ok, status_now(backend));
 }
 
 /// JSON for programs; the bare text for whoever asks for text.
@@ -215,6 +209,28 @@ http_response drain_reply(admin_backend& backend, const api_call& call) {
   return json_reply(http_status::accepted, {{"draining", true}, {"begun_now", begun}});
 }
 
+http_response reload_reply(const reload_outcome& outcome) {
+  using kind = enum reload_outcome::kind;
+  json::array listed;
+  if (outcome.kind == kind::taken) {
+    for (const std::string& key : outcome.changed)
+      listed.emplace_back(key);
+    return json_reply(http_status::accepted,
+                      {{"reloaded", true}, {"file", outcome.file}, {"changed", std::move(listed)}});
+  }
+  for (const std::string& problem : outcome.problems)
+    listed.emplace_back(problem);
+  const bool invalid = outcome.kind == kind::invalid;
+  return error_reply(
+      {invalid ? http_status::unprocessable_entity : http_status::conflict,
+       invalid ? "invalid_configuration" : "needs_restart",
+       invalid ? "the new configuration has errors; the old one stays in force"
+               : "the new configuration changes what only a restart can; the old one stays in force",
+       invalid ? "mend the file and reload again; ledgergate --check-config shows the same errors"
+               : "restart the sidecar, or take these changes out of the file and reload again",
+       {{"problems", std::move(listed)}}});
+}
+
 /// The script is for the owner of the tables to run; asking for it changes nothing.
 http_response install_reply(const admin_backend& backend, std::string_view kind) {
   using transition::guard_kind;
@@ -271,6 +287,11 @@ std::vector<route> api_routes(admin_backend& backend, transition_feeds& feeds) {
                     [&](const api_call&, respond answer) { list_sessions(backend, std::move(answer)); }});
   routes.push_back({"POST", "/v1/drain", effect::change, [&](const api_call& call, const respond& answer) {
                       answer(drain_reply(backend, call));
+                    }});
+  routes.push_back({"POST", "/v1/reload", effect::change, [&](const api_call& call, const respond& answer) {
+                      backend.reload(call.peer, [answer](const reload_outcome& outcome) {
+                        answer(reload_reply(outcome));
+                      });
                     }});
   routes.push_back(read_route("/v1/transitions", [&](const api_call&) {
     return json_reply(http_status::ok, render_transitions(backend.transitions(), backend.now()));

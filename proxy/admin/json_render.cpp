@@ -124,6 +124,8 @@ json::object render_status(const status_report& report,
   json::object ledger;
   ledger["mode"] = text_or_null(report.mode);
   ledger["version"] = text_or_null(report.mode_version);
+  ledger["modes"] = json::array(report.modes.begin(), report.modes.end());
+  ledger["since"] = time_or_null(report.mode_since);
   ledger["observed_at"] = time_or_null(report.observed_at);
 
   json::object clients;

@@ -15,9 +15,11 @@
 #include "protocol/error_response.hpp"
 #include "proxy/admin/api.hpp"
 #include "proxy/admin/http_server.hpp"
+#include "proxy/admin/page_api.hpp"
 #include "proxy/app/catalog_view.hpp"
 #include "proxy/app/certificates.hpp"
 #include "proxy/app/operator_backend.hpp"
+#include "proxy/app/reload.hpp"
 #include "proxy/app/service_manager.hpp"
 #include "proxy/app/shutdown.hpp"
 #include "proxy/app/upstream_probe.hpp"
@@ -72,9 +74,10 @@ void turn_away(const net::unique_fd& client) {
 } // namespace
 
 struct application::impl {
-  impl(config::settings given, gate::rule_switch kept)
+  impl(config::settings given, std::string file, gate::rule_switch kept)
       : settings(std::make_shared<const config::settings>(std::move(given))),
-        max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
+        descriptors(net::raise_descriptor_limit()),
+        max_clients(usable_clients(settings->limits.max_clients, descriptors)),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
         registry(max_clients), control(io, settings),
         catalog(settings, kept, control, metrics, rules_publisher()), services{settings,     catalog.rules(),
@@ -84,21 +87,26 @@ struct application::impl {
                                                                                &certificates},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
-        backend(backend_parts()), router(backend, admin::token_file(settings->admin.token_file), all_routes(),
-                                         admin::token_file(settings->admin.viewer_token_file)),
+        reload(std::move(file), settings,
+               [this](const std::shared_ptr<const config::settings>& changed,
+                      std::function<void()> in_force) { use(changed, std::move(in_force)); }),
+        backend(backend_parts()), live(io.get_executor(), backend),
+        router(backend, admin::token_file(settings->admin.token_file), all_routes(),
+               admin::token_file(settings->admin.viewer_token_file)),
         http(io.get_executor(),
              [this](const admin::http_request& request, const std::string& peer, admin::respond answer) {
                router.handle(request, peer, std::move(answer));
              }),
-        signals(io, SIGTERM, SIGINT), manager(io, read_service_environment(), thread_asker()) {
+        signals(io, SIGTERM, SIGINT, SIGHUP), manager(io, read_service_environment(), thread_asker()) {
     metrics.set_clients([this] { return registry.figures(); });
     control.on_change(
         [this](const transition::transition_record& record) { backend.on_transition_change(record); });
   }
 
   boost::asio::io_context io{1};
-  const std::shared_ptr<const config::settings> settings;
-  const std::size_t max_clients;
+  std::shared_ptr<const config::settings> settings; ///< in force
+  const std::size_t descriptors;
+  std::size_t max_clients;
   net::name_resolver resolver;
   session::session_registry registry;
   session::cancel_directory cancels;
@@ -112,7 +120,9 @@ struct application::impl {
   upstream_probe probe;
   shutdown ending;
   admin::transition_feeds feeds;
+  reloader reload;
   operator_backend backend;
+  admin::live_feed live;
   admin::router router;
   admin::http_server http;
   boost::asio::signal_set signals;
@@ -159,6 +169,8 @@ struct application::impl {
     std::vector<admin::route> routes = admin::api_routes(backend, feeds);
     for (admin::route& each : admin::catalog_routes(catalog))
       routes.push_back(std::move(each));
+    for (admin::route& each : admin::page_routes(live))
+      routes.push_back(std::move(each));
     return routes;
   }
 
@@ -174,11 +186,13 @@ struct application::impl {
               });
             },
             [this] { return drain(); },
+            [this](const std::string& who, reloader::answer told) { reload.reload(who, std::move(told)); },
             metrics,
             feeds,
             max_clients,
             [this] { return probe.known(); },
-            [this] { return draining || ending.requested(); }};
+            [this] { return draining || ending.requested(); },
+            [this] { live.transition_changed(); }};
   }
 
   /// Clients end as they become idle, new ones are not taken; the sidecar stays, so that transitions can
@@ -192,6 +206,20 @@ struct application::impl {
     observe::log(config::log_level::info,
                  "draining: " + std::to_string(data_plane.connections()) + " connections");
     return true;
+  }
+
+  /// Puts reloaded settings in force. What runs goes on: a transition by those it began with.
+  void use(const std::shared_ptr<const config::settings>& changed, std::function<void()> in_force) {
+    settings = changed;
+    observe::set_up_log(settings->log);
+    max_clients = usable_clients(settings->limits.max_clients, descriptors);
+    warn_of_descriptors();
+    registry.set_max_clients(max_clients);
+    data_plane.use_patience(session::patience_of(*settings));
+    ending.set_drain_timeout(settings->drain.timeout);
+    backend.use(settings, max_clients);
+    catalog.reload(settings, std::move(in_force));
+    control.reload(settings);
   }
 
   shutdown_steps steps() {
@@ -228,20 +256,28 @@ struct application::impl {
   }
 
   void await_signal() {
-    signals.async_wait([this](const boost::system::error_code& ec, int) {
+    signals.async_wait([this](const boost::system::error_code& ec, int signal) {
       if (ec) return;
-      ending.request();
+      if (signal == SIGHUP) {
+        reload.reload("SIGHUP", [](const admin::reload_outcome&) {});
+      } else {
+        ending.request();
+      }
       await_signal();
     });
   }
 
-  void log_start() const {
+  void warn_of_descriptors() const {
     if (max_clients < settings->limits.max_clients) {
       observe::log(config::log_level::warn, "the limit on open descriptors allows " +
                                                 std::to_string(max_clients) +
                                                 " clients, limits.max_clients asks for " +
                                                 std::to_string(settings->limits.max_clients));
     }
+  }
+
+  void log_start() const {
+    warn_of_descriptors();
     for (const auto& each : listeners) {
       observe::log(config::log_level::info, "listening on " + each->address().to_text());
     }
@@ -250,8 +286,8 @@ struct application::impl {
   }
 };
 
-application::application(config::settings settings, gate::rule_switch rules)
-    : impl_(std::make_unique<impl>(std::move(settings), rules)) {}
+application::application(config::settings settings, std::string file, gate::rule_switch rules)
+    : impl_(std::make_unique<impl>(std::move(settings), std::move(file), rules)) {}
 
 application::~application() = default;
 

@@ -13,15 +13,16 @@ namespace ledgergate::app {
 class application {
  public:
   /// Raises the descriptor limit and builds every part. Throws std::system_error when the kernel refuses what
-  /// every process may have (an event loop). `rules` is for the tests: the product keeps all of them.
-  explicit application(config::settings settings, gate::rule_switch rules = {});
+  /// every process may have (an event loop). `file` is what `settings` were read from, and what a reload
+  /// reads again. `rules` is for the tests: the product keeps all of them.
+  application(config::settings settings, std::string file, gate::rule_switch rules = {});
   ~application();
   application(const application&) = delete;
   application& operator=(const application&) = delete;
 
   /// Opens every port. All that went wrong, one sentence each; empty when it may run().
   std::vector<std::string> open();
-  /// Until SIGTERM or SIGINT, and the drain behind it.
+  /// Until SIGTERM or SIGINT, and the drain behind it. SIGHUP reloads.
   void run();
 
  private:

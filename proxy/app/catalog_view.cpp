@@ -16,15 +16,28 @@ constexpr std::chrono::milliseconds patience{1000};
 catalog_view::catalog_view(std::shared_ptr<const config::settings> settings, gate::rule_switch kept,
                            control::control_service& control, observe::metrics& metrics, publisher publish)
     : settings_(std::move(settings)), kept_(kept), control_(control), metrics_(metrics),
-      publish_(std::move(publish)),
-      rules_(gate::make_gate_rules(*settings_, kept_, catalog::initial_closure(*settings_))) {
+      publish_(std::move(publish)), closure_(catalog::initial_closure(*settings_)),
+      rules_(gate::make_gate_rules(*settings_, kept_, closure_)) {
   control_.on_catalog([this](const std::shared_ptr<const catalog::catalog_report>& report,
-                             std::function<void()> in_force) { use(*report, std::move(in_force)); });
+                             std::function<void()> in_force) { use(report->closure, std::move(in_force)); });
 }
 
-void catalog_view::use(const catalog::catalog_report& report, std::function<void()> in_force) {
-  rules_ = gate::make_gate_rules(*settings_, kept_, report.closure, control_.catalog().generation);
+void catalog_view::use(std::shared_ptr<const sql::catalog_closure> closure, std::function<void()> in_force) {
+  closure_ = std::move(closure);
+  rules_ = gate::make_gate_rules(*settings_, kept_, closure_, ++generation_);
   publish_(rules_, std::move(in_force));
+}
+
+void catalog_view::reload(std::shared_ptr<const config::settings> settings, std::function<void()> in_force) {
+  const std::shared_ptr<const config::settings> before = std::exchange(settings_, std::move(settings));
+  const config::gate_settings& now = settings_->gate;
+  const bool same_ways = before->gate.tables == now.tables && before->gate.functions == now.functions;
+  const bool by_name = now.catalog.on_error == config::catalog_on_error::names_only;
+  if (!now.catalog.closure) return use(nullptr, std::move(in_force));
+  // Where names alone may hold, what is known of the old ones is more than nothing.
+  const bool was_read = closure_ != nullptr && !closure_->unread;
+  const bool keep = was_read && (same_ways || by_name);
+  use(keep ? closure_ : catalog::initial_closure(*settings_), std::move(in_force));
 }
 
 admin::catalog_state to_admin(const control::catalog_status& status) {

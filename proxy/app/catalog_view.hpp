@@ -1,6 +1,7 @@
 // What the admin port is told about the catalog, and the rules that follow from it, as they are in force.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,18 +33,25 @@ class catalog_view final : public admin::catalog_backend {
   /// The rules in force: at first those for catalogs that were not read yet.
   const std::shared_ptr<const gate::gate_rules>& rules() const { return rules_; }
 
+  /// Rules by the new settings are published at once; `in_force` is called later, when every session goes
+  /// by them. Where their names are others, what leads there is not known before the catalogs were read for
+  /// them, and gate.catalog.on_error says what holds until then.
+  void reload(std::shared_ptr<const config::settings> settings, std::function<void()> in_force);
+
   /// Reads the catalogs anew. `answer` is called when the rules that follow are in force for every session,
   /// or with false.
   void refresh(std::function<void(bool current)> answer);
 
  private:
-  void use(const catalog::catalog_report& report, std::function<void()> in_force);
+  void use(std::shared_ptr<const sql::catalog_closure> closure, std::function<void()> in_force);
 
   std::shared_ptr<const config::settings> settings_;
   gate::rule_switch kept_;
   control::control_service& control_;
   observe::metrics& metrics_;
   publisher publish_;
+  std::shared_ptr<const sql::catalog_closure> closure_; ///< in force; null: the configured names alone
+  std::uint64_t generation_ = 0;                        ///< of the rules: counts those that were made
   std::shared_ptr<const gate::gate_rules> rules_;
 };
 

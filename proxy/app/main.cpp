@@ -20,9 +20,9 @@ namespace {
 
 using namespace ledgergate;
 
-int run(config::settings settings) {
+int run(config::settings settings, const std::string& file) {
   observe::set_up_log(settings.log);
-  app::application application(std::move(settings));
+  app::application application(std::move(settings), file);
   const std::vector<std::string> errors = application.open();
   for (const std::string& each : errors)
     std::cerr << "ledgergate: " << each << '\n';
@@ -53,7 +53,7 @@ int act(const app::options& options) {
     std::cout << config::describe(*loaded);
     return EXIT_SUCCESS;
   }
-  return run(std::move(*loaded));
+  return run(std::move(*loaded), options.config_file);
 }
 
 } // namespace

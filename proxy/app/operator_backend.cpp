@@ -79,8 +79,10 @@ admin::status_report operator_backend::status() const {
   report.gate_mode = parts_.settings->gate.mode;
   report.database = parts_.settings->gate.database;
   report.lock_key = parts_.settings->gate.lock_key;
+  report.modes = parts_.settings->modes;
   report.mode = control.mode;
   report.mode_version = control.version;
+  report.mode_since = control.mode_since;
   report.catalog = to_admin(parts_.control.catalog());
   report.pins_held = control.pins_held;
   report.pins_waiting = control.pins_waiting;
@@ -183,6 +185,15 @@ bool operator_backend::drain(const std::string& peer) {
   return parts_.drain();
 }
 
+void operator_backend::reload(const std::string& peer, std::function<void(admin::reload_outcome)> handler) {
+  parts_.reload(peer, std::move(handler));
+}
+
+void operator_backend::use(std::shared_ptr<const config::settings> settings, std::size_t max_clients) {
+  parts_.settings = std::move(settings);
+  parts_.max_clients = max_clients;
+}
+
 void operator_backend::refused(const admin::refused_request& request) {
   refused_.log(config::log_level::info, request.peer + " refused: " + request.method + " " + request.target +
                                             " (" + request.code + ")");
@@ -190,6 +201,7 @@ void operator_backend::refused(const admin::refused_request& request) {
 
 void operator_backend::on_transition_change(const transition::transition_record& record) {
   if (parts_.feeds.readers() > 0) parts_.feeds.publish(named(record), now());
+  parts_.on_transition();
   const bool ended = record.is_final() || record.state == transition::transition_state::unknown;
   if (!ended) return;
   // The mode that status shows is from the last reading: it is read again now, not a second later.

@@ -30,11 +30,13 @@ class operator_backend final : public admin::admin_backend {
     /// Answers on the main thread.
     std::function<void(std::function<void(std::vector<session::session_info>)>)> list_sessions;
     std::function<bool()> drain; ///< false: under way already
+    std::function<void(const std::string& who, std::function<void(admin::reload_outcome)>)> reload;
     observe::metrics& metrics;
     admin::transition_feeds& feeds;
     std::size_t max_clients = 0;          ///< in force: the descriptors may allow less than configured
     std::function<bool()> upstream_known; ///< the upstream was tried at least once
     std::function<bool()> draining;
+    std::function<void()> on_transition; ///< called for every change of one; its record is as it is then
   };
 
   explicit operator_backend(parts made_of);
@@ -57,8 +59,12 @@ class operator_backend final : public admin::admin_backend {
   std::optional<transition::transition_record> current_transition() const override;
   void sessions(std::function<void(std::vector<session::session_info>)> handler) override;
   bool drain(const std::string& peer) override;
+  void reload(const std::string& peer, std::function<void(admin::reload_outcome)> handler) override;
   std::optional<std::string> install_text(transition::guard_kind guards) const override;
   void refused(const admin::refused_request& request) override;
+
+  /// What a reload has put in force.
+  void use(std::shared_ptr<const config::settings> settings, std::size_t max_clients);
 
   /// Counts and logs a transition that has ended; called for every change of a record.
   void on_transition_change(const transition::transition_record& record);

@@ -26,6 +26,8 @@ class shutdown {
 
   /// The first request drains, bounded by drain.timeout; a second one is out of patience.
   void request();
+  /// For a drain that begins later.
+  void set_drain_timeout(std::chrono::milliseconds timeout) { drain_timeout_ = timeout; }
   bool requested() const { return requests_ > 0; }
 
  private:
@@ -34,7 +36,7 @@ class shutdown {
   void end_sessions();
 
   boost::asio::steady_timer timer_;
-  const std::chrono::milliseconds drain_timeout_;
+  std::chrono::milliseconds drain_timeout_;
   shutdown_steps steps_;
   unsigned requests_ = 0;
   bool control_stopped_ = false;

@@ -119,10 +119,12 @@ void catalog_watch::begin_round() {
 }
 
 void catalog_watch::read_all() {
-  connection_->run(catalog_text(*settings_), [this](std::optional<sql_result> result) {
+  connection_->run(catalog_text(*settings_), [this, asked = settings_](std::optional<sql_result> result) {
     auto reading = result ? read_catalog(*result) : std::nullopt;
     if (!reading) {
       fail(why_not(result));
+    } else if (asked != settings_) {
+      read_all();
     } else if (report_ != nullptr && reading->fingerprint == fingerprint_) {
       succeed();
     } else {
@@ -138,8 +140,9 @@ void catalog_watch::compute(catalog_reading reading) {
         std::make_shared<const catalog::catalog_report>(catalog::make_closure(reading->rows, *settings));
     boost::asio::post(io_, [this, reading, report, settings, round, alive] {
       if (alive.expired() || round != round_) return;
-      // Names that changed meanwhile: this closure is of the old ones.
-      publish(settings == settings_ ? reading->fingerprint : std::string(), report);
+      // A closure of names that were replaced meanwhile would leave out what leads to the new ones.
+      if (settings != settings_) return read_all();
+      publish(reading->fingerprint, report);
     });
   };
   boost::asio::post(worker_, std::move(work));

@@ -163,6 +163,7 @@ class control_service::implementation {
     if (reading.row && reading.row->row_count == 1) {
       out.mode = reading.row->mode;
       out.version = reading.row->version;
+      out.mode_since = reading.row->changed_at;
     }
     if (reading.pins) {
       out.pins_held = reading.pins->pins_held();

@@ -34,6 +34,8 @@ struct control_status {
   bool watching = false;              ///< the watch connection is up: the readings are fresh
   std::optional<std::string> mode;    ///< absent: never read, or no control row
   std::optional<std::string> version; ///< version token for `expect_version`
+  std::optional<transition::wall_time>
+      mode_since; ///< by the control row's changed_at column; absent: not known
   std::size_t pins_held = 0;
   std::size_t pins_waiting = 0;
   std::optional<transition::elapsed> oldest_pin_age;

@@ -83,6 +83,10 @@ bool transition_driver::is_unknown() const {
   return engine_->record(std::chrono::steady_clock::now()).state == transition_state::unknown;
 }
 
+bool transition_driver::has_ended() const {
+  return engine_->record(std::chrono::steady_clock::now()).is_final();
+}
+
 transition::moment transition_driver::now() {
   std::uniform_real_distribution<double> jitter(0.0, 1.0);
   return {std::chrono::steady_clock::now(), jitter(random_)};
@@ -123,7 +127,8 @@ bool transition_driver::answer_from_history(const pending_request& asked) const 
 void transition_driver::run_next() {
   while (!pending_.empty() && (!engine_ || engine_->admitted())) {
     const bool known = answer_from_history(pending_.front());
-    if (!known && !engine_) break;
+    // One that has ended and only tidies up is no rival: its end is waited for.
+    if (!known && (!engine_ || has_ended())) break;
     if (!known) {
       pending_.front().handler(
           {transition::admission::kind::conflict, engine_->id(), "another transition runs", std::nullopt},

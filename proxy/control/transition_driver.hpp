@@ -74,6 +74,7 @@ class transition_driver {
   void publish();
   void finish();
   bool is_unknown() const;
+  bool has_ended() const;
   void connection_ready(const session_facts& facts);
   transition::moment now();
 

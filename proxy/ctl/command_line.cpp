@@ -136,6 +136,7 @@ const command_syntax commands[] = {
     {"sessions", watch_options, nullptr,
      [](const po::variables_map& values) -> command { return sessions_command{repetition_of(values)}; }},
     {"drain", no_options, nullptr, [](const po::variables_map&) -> command { return drain_command{}; }},
+    {"reload", no_options, nullptr, [](const po::variables_map&) -> command { return reload_command{}; }},
     {"install", install_options, nullptr,
      [](const po::variables_map& values) -> command {
        return install_of(values, install_command::direction::in);
@@ -217,7 +218,7 @@ parse_command_line(const std::vector<std::string>& arguments, const environment&
     if (found == std::end(commands)) {
       return usage_error{"'" + *at + "' is not a command",
                          "the commands are status, plan, flip, cancel, history, pins, sessions, catalog, "
-                         "explain, drain, install and uninstall"};
+                         "explain, drain, reload, install and uninstall"};
     }
     syntax = found;
   }

@@ -33,6 +33,8 @@ struct history_command {};
 
 struct drain_command {};
 
+struct reload_command {};
+
 struct catalog_command {};
 
 struct explain_command {
@@ -75,9 +77,9 @@ struct plan_command {
   flip_command change;
 };
 
-using command =
-    std::variant<status_command, pins_command, sessions_command, history_command, plan_command, flip_command,
-                 cancel_command, drain_command, catalog_command, explain_command, install_command>;
+using command = std::variant<status_command, pins_command, sessions_command, history_command, plan_command,
+                             flip_command, cancel_command, drain_command, reload_command, catalog_command,
+                             explain_command, install_command>;
 
 struct invocation {
   admin_address address;

@@ -73,6 +73,7 @@ exit_code run_gatectl(const std::vector<std::string>& arguments, const environme
           [&](const plan_command& wanted) { return plan(terminal, client, wanted.change, call.format); },
           [&](const cancel_command& wanted) { return cancel(terminal, client, wanted, call.format); },
           [&](const drain_command&) { return drain(terminal, client, call.format); },
+          [&](const reload_command&) { return reload(terminal, client, call.format); },
           [&](const install_command& wanted) { return install(terminal, client, wanted, call.format); },
           [&](const flip_command& wanted) { return flip(terminal, client, wanted, call.format); }},
       call.what);

@@ -63,6 +63,19 @@ constexpr std::string_view drain_help =
     "transitions;\n"
     "SIGTERM ends it.\n";
 
+constexpr std::string_view reload_help = "gatectl reload\n"
+                                         "\n"
+                                         "The sidecar reads its ledgergate.yaml again, as on SIGHUP. Gated "
+                                         "tables and functions, enforce or observe, "
+                                         "modes,\n"
+                                         "transitions, limits, drain and log change at once; sessions, and a "
+                                         "transition that runs, go on. All of the "
+                                         "file\n"
+                                         "counts or nothing: with an error in it, or a change that needs a "
+                                         "restart (ports, server, keys), everything "
+                                         "stays\n"
+                                         "as it was and every reason is shown.\n";
+
 constexpr std::string_view install_help =
     "gatectl install [--print] [--dsn DSN] [--guards refuse|pin|none]\n"
     "gatectl uninstall [--print] [--dsn DSN]\n"
@@ -116,7 +129,8 @@ constexpr command_help command_helps[] = {
     {"status", status_help},     {"plan", plan_help},       {"flip", flip_help},
     {"cancel", cancel_help},     {"history", history_help}, {"pins", pins_help},
     {"sessions", sessions_help}, {"catalog", catalog_help}, {"explain", explain_help},
-    {"drain", drain_help},       {"install", install_help}, {"uninstall", install_help},
+    {"drain", drain_help},       {"reload", reload_help},   {"install", install_help},
+    {"uninstall", install_help},
 };
 
 std::string_view description_of(std::string_view command) {
@@ -147,6 +161,7 @@ std::string help_text(const boost::program_options::options_description& globals
           "  catalog       what is gated and why\n"
           "  explain SQL   whether a text touches, through what, and how it is pinned\n"
           "  drain         end clients as they become idle, take no new ones\n"
+          "  reload        read ledgergate.yaml again; sessions and transitions go on\n"
           "  install       audit table and guard triggers; uninstall takes them out\n"
           "\n"
        << globals << '\n'

@@ -1,6 +1,9 @@
 #include "proxy/ctl/operate_command.hpp"
 
 #include <algorithm>
+#include <ostream>
+#include <string_view>
+#include <vector>
 
 #include <boost/json/object.hpp>
 
@@ -9,6 +12,17 @@
 
 namespace ledgergate::ctl {
 namespace {
+
+/// The strings of a list in an answer, made safe for a terminal.
+std::vector<std::string> words_at(const boost::json::value& body, std::string_view pointer) {
+  std::vector<std::string> words;
+  const boost::json::array* listed = array_at(body, pointer);
+  if (listed == nullptr) return words;
+  for (const boost::json::value& each : *listed) {
+    if (each.is_string()) words.push_back(harmless(each.get_string()));
+  }
+  return words;
+}
 
 /// 202 is followed by the sentence; everything else is reported. A lost answer may have been carried out.
 exit_code finish(console& terminal, const admin_result& result, const std::string& sentence,
@@ -46,6 +60,24 @@ exit_code cancel(console& terminal, const admin_client& client, const cancel_com
 exit_code drain(console& terminal, const admin_client& client, output_format format) {
   return finish(terminal, client.post("/v1/drain", boost::json::object()),
                 "draining: clients end as they become idle; gatectl sessions -w shows who is left", format);
+}
+
+exit_code reload(console& terminal, const admin_client& client, output_format format) {
+  const admin_result result = client.post("/v1/reload", boost::json::object());
+  const auto* answer = std::get_if<admin_answer>(&result);
+  if (answer == nullptr) return finish(terminal, result, {}, format);
+  if (answer->status != 202) {
+    const exit_code code = refused(terminal, *answer, format);
+    for (const std::string& problem : words_at(answer->body, "/error/problems"))
+      terminal.err << "  " << problem << '\n';
+    return code;
+  }
+  std::string changed;
+  for (const std::string& key : words_at(answer->body, "/changed"))
+    changed += (changed.empty() ? "" : ", ") + key;
+  const std::string sentence =
+      changed.empty() ? "read again; nothing is different" : "reloaded; changed: " + changed;
+  return finish(terminal, result, sentence, format);
 }
 
 } // namespace ledgergate::ctl

@@ -1,4 +1,4 @@
-// `cancel` and `drain`: one call each, and a word about what it did.
+// `cancel`, `drain` and `reload`: one call each, and a word about what it did.
 #pragma once
 
 #include "proxy/ctl/admin_client.hpp"
@@ -12,5 +12,8 @@ exit_code cancel(console& terminal, const admin_client& client, const cancel_com
                  output_format format);
 
 exit_code drain(console& terminal, const admin_client& client, output_format format);
+
+/// A refusal lists every error of the new file.
+exit_code reload(console& terminal, const admin_client& client, output_format format);
 
 } // namespace ledgergate::ctl

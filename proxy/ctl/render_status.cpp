@@ -15,6 +15,7 @@ line mode_line(const json::value& status) {
   if (!mode)
     return labelled("mode", {{"not known", style::warning}, {" (the control row could not be read yet)"}});
   line result = labelled("mode", {{*mode, style::strong}});
+  if (const auto since = text_at(status, "/ledger/since")) result.push_back({" since " + *since});
   if (const auto version = text_at(status, "/ledger/version")) {
     result.push_back({"   version " + *version, style::faint});
   }

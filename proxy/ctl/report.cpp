@@ -22,6 +22,10 @@ std::string hint_of(const admin_answer& answer, std::string_view code) {
   if (code == "no_such_transition") return "gatectl history lists those this sidecar knows";
   if (code == "unknown_mode") return "the modes stand under 'modes' in the sidecar's ledgergate.yaml";
   if (code == "database_unavailable") return "nothing was touched; gatectl status says how the sidecar is";
+  if (code == "invalid_configuration")
+    return "mend the file and reload again; ledgergate --check-config shows the same:";
+  if (code == "needs_restart")
+    return "restart the sidecar, or take these changes out of the file and reload again:";
   return text_at(answer.body, "/error/hint").value_or("");
 }
 

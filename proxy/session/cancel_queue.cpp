@@ -27,7 +27,7 @@ class cancel_job final : public net::event_loop::disposable, private net::stream
         timer_(queue.loop_, [this] { finish(); }) {}
 
   void begin() {
-    connector_.start({order_.target.server}, queue_.connect_timeout_, queue_.encryption_of(order_.target));
+    connector_.start({order_.target.server}, queue_.patience_.connect, queue_.encryption_of(order_.target));
   }
 
  private:
@@ -74,9 +74,8 @@ class cancel_job final : public net::event_loop::disposable, private net::stream
   bool over_ = false;
 };
 
-cancel_queue::cancel_queue(net::event_loop& loop, std::chrono::milliseconds patience,
-                           std::chrono::milliseconds connect_timeout, const tls::context_store* tls)
-    : loop_(loop), patience_(patience), connect_timeout_(connect_timeout), tls_(tls) {}
+cancel_queue::cancel_queue(net::event_loop& loop, session_patience patience, const tls::context_store* tls)
+    : loop_(loop), patience_(patience), tls_(tls) {}
 
 /// As the session is connected: a server that speaks TLS only would not hear a request in clear, and the key
 /// must not be shown to the network.
@@ -92,7 +91,7 @@ cancel_queue::~cancel_queue() = default;
 void cancel_queue::submit(cancel_order order) {
   if (!order.client || jobs_.size() < max_jobs) return begin(std::move(order));
   if (waiting_.size() >= max_waiting) return;
-  waiting_.push_back({std::move(order), net::event_loop::clock::now() + patience_});
+  waiting_.push_back({std::move(order), net::event_loop::clock::now() + patience_.client_startup});
 }
 
 void cancel_queue::begin(cancel_order order) {

@@ -17,17 +17,17 @@ class cancel_job;
 
 class cancel_queue {
  public:
-  /// `patience`: how long an order may wait for its turn; `connect_timeout`: for the connection to the
-  /// server.
-  /// `tls`: for servers that are encrypted; may be null when none is.
-  cancel_queue(net::event_loop& loop, std::chrono::milliseconds patience,
-               std::chrono::milliseconds connect_timeout, const tls::context_store* tls);
+  /// A client's order may wait for its turn as long as its start-up might have taken. `tls`: for servers that are
+  /// encrypted; may be null when none is.
+  cancel_queue(net::event_loop& loop, session_patience patience, const tls::context_store* tls);
   ~cancel_queue();
 
   /// An order of the proxy's own (without a client) goes at once; a client's waits for its turn or, when too
   /// many wait or it waited too long, is dropped with its socket closed, as by a server that is out of
   /// connections.
   void submit(cancel_order);
+  /// For the orders that come.
+  void use_patience(session_patience patience) { patience_ = patience; }
 
   /// Jobs on their way and orders that wait.
   std::size_t size() const { return jobs_.size() + waiting_.size(); }
@@ -44,8 +44,7 @@ class cancel_queue {
   void finished(cancel_job&);
 
   net::event_loop& loop_;
-  const std::chrono::milliseconds patience_;
-  const std::chrono::milliseconds connect_timeout_;
+  session_patience patience_;
   const tls::context_store* const tls_;
   std::deque<waiting_order> waiting_;
   std::unordered_map<cancel_job*, std::unique_ptr<cancel_job>> jobs_;

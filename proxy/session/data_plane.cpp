@@ -44,6 +44,11 @@ void data_plane::publish(const std::shared_ptr<const gate::gate_rules>& rules,
     each->publish(rules, taken);
 }
 
+void data_plane::use_patience(session_patience patience) {
+  for (const auto& each : workers_)
+    each->use_patience(patience);
+}
+
 void data_plane::stop() {
   for (const auto& each : workers_)
     each->stop();

@@ -29,6 +29,7 @@ class data_plane {
   /// `in_force` is called once, on any thread, when no worker is left that judges by older ones: each has
   /// taken them or has ended.
   void publish(const std::shared_ptr<const gate::gate_rules>& rules, std::function<void()> in_force);
+  void use_patience(session_patience patience);
   void stop();
   /// All sessions, oldest first. `handler` is called once, on some worker's thread.
   void list_sessions(std::function<void(std::vector<session_info>)> handler) const;

@@ -17,7 +17,7 @@ void session::begin(net::unique_fd client, std::size_t listener) {
   choose_tls(listener);
   client_name_ = net::socket_address::peer_of(client.get()).to_text();
   if (!client_.adopt(std::move(client))) return over(session_result::client_lost);
-  timer_.expire_after(host_.shared().settings->limits.client_startup_timeout);
+  timer_.expire_after(host_.patience().client_startup);
 }
 
 void session::on_ready(net::stream_socket& socket) {

@@ -1,6 +1,7 @@
 // What a session gets from the worker it lives on.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,9 +29,17 @@ using control_row_handler = std::function<void(std::optional<std::uint64_t>)>;
 /// Whether the catalog was read, and every worker was told the rules that follow from it.
 using catalog_handler = std::function<void(bool current)>;
 
+/// What a reload may change for the sessions that come.
+struct session_patience {
+  std::chrono::milliseconds client_startup{}; ///< limits.client_startup_timeout
+  std::chrono::milliseconds connect{};        ///< upstream.connect_timeout
+};
+session_patience patience_of(const config::settings& settings);
+
 /// Shared by all workers; outlives them. Everything in it is immutable or thread-safe.
 struct services {
-  std::shared_ptr<const config::settings> settings;
+  std::shared_ptr<const config::settings> settings; ///< to begin with: a reload changes no key that is read
+                                                    ///< here but for the patience, which data_plane replaces
   std::shared_ptr<const gate::gate_rules> rules; ///< to begin with: data_plane::publish() replaces them
   net::name_resolver& upstream;
   session_registry& registry;
@@ -68,6 +77,7 @@ class session_host {
   virtual const services& shared() const = 0;
   /// The rules in force now.
   virtual const std::shared_ptr<const gate::gate_rules>& rules() const = 0;
+  virtual const session_patience& patience() const = 0;
   virtual relay_tools& tools() = 0;
 
   /// Asks the resolver for the upstream's addresses; the session gets on_addresses() unless it is over by

@@ -20,7 +20,8 @@ const char* to_string(session_result result) {
 }
 
 bool session_registry::admit() {
-  if (clients_.fetch_add(1, std::memory_order_relaxed) < max_clients_) return true;
+  const std::size_t before = clients_.fetch_add(1, std::memory_order_relaxed);
+  if (before < max_clients_.load(std::memory_order_relaxed)) return true;
   release();
   return false;
 }

@@ -43,6 +43,8 @@ class session_registry {
 
   /// A client with a whole start-up packet. False: limits.max_clients are there already.
   bool admit();
+  /// For the clients that come; those that are there stay.
+  void set_max_clients(std::size_t most) { max_clients_.store(most, std::memory_order_relaxed); }
   void release() { clients_.fetch_sub(1, std::memory_order_relaxed); }
   void count_ungated() { ungated_.fetch_add(1, std::memory_order_relaxed); }
   void count_end(session_result);
@@ -58,7 +60,7 @@ class session_registry {
   upstream_health upstream() const;
 
  private:
-  const std::size_t max_clients_;
+  std::atomic<std::size_t> max_clients_;
   std::atomic<std::size_t> clients_{0};
   std::atomic<std::uint64_t> ungated_{0};
   std::array<std::atomic<std::uint64_t>, session_result_count> ended_{};

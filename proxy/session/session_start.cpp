@@ -112,10 +112,10 @@ void session::begin_connect(const startup_step& step) {
   }
   admitted_ = true;
   if (kind_ == gate::session_kind::ungated) shared.registry.count_ungated();
-  connect_deadline_ = net::event_loop::clock::now() + shared.settings->upstream.connect_timeout;
+  connect_deadline_ = net::event_loop::clock::now() + host_.patience().connect;
   if (shared.upstream.is_literal()) return connect(shared.upstream.literal_addresses());
   phase_ = phase::resolving;
-  timer_.expire_after(shared.settings->upstream.connect_timeout);
+  timer_.expire_after(host_.patience().connect);
   host_.resolve_upstream(id_);
 }
 

@@ -17,10 +17,13 @@ constexpr std::size_t scratch_bytes = 256 * 1024;
 
 } // namespace
 
+session_patience patience_of(const config::settings& settings) {
+  return {settings.limits.client_startup_timeout, settings.upstream.connect_timeout};
+}
+
 worker::worker(const services& shared, observe::worker_counters& counters)
-    : shared_(shared), rules_(shared.rules), scratch_(scratch_bytes), tools_{scratch_, actions_, counters},
-      cancels_(loop_, shared.settings->limits.client_startup_timeout,
-               shared.settings->upstream.connect_timeout, shared.tls) {}
+    : shared_(shared), rules_(shared.rules), patience_(patience_of(*shared.settings)),
+      scratch_(scratch_bytes), tools_{scratch_, actions_, counters}, cancels_(loop_, patience_, shared.tls) {}
 
 worker::~worker() { stop(); }
 
@@ -101,6 +104,13 @@ void worker::publish(std::shared_ptr<const gate::gate_rules> rules, std::shared_
     rules_ = rules;
     for (const auto& [id, each] : sessions_)
       each->use_rules(rules_);
+  });
+}
+
+void worker::use_patience(session_patience patience) {
+  loop_.post([this, patience] {
+    patience_ = patience;
+    cancels_.use_patience(patience);
   });
 }
 

@@ -38,6 +38,8 @@ class worker final : private session_host {
   /// Rules for the sessions that are there and for those that come. `taken` is let go when they are in force,
   /// on the worker's thread, or with the worker when that ends before.
   void publish(std::shared_ptr<const gate::gate_rules> rules, std::shared_ptr<void> taken);
+  /// For the sessions and cancel requests that come.
+  void use_patience(session_patience patience);
   /// `handler` is called once, on the worker's thread.
   void list_sessions(std::function<void(std::vector<session_info>)> handler);
   /// Connections that are still held, those that are just ending included.
@@ -47,6 +49,7 @@ class worker final : private session_host {
   net::event_loop& loop() override { return loop_; }
   const services& shared() const override { return shared_; }
   const std::shared_ptr<const gate::gate_rules>& rules() const override { return rules_; }
+  const session_patience& patience() const override { return patience_; }
   relay_tools& tools() override { return tools_; }
   void resolve_upstream(std::uint64_t session_id) override;
   void ask_control_row(std::uint64_t session_id) override;
@@ -59,6 +62,7 @@ class worker final : private session_host {
 
   const services& shared_;
   std::shared_ptr<const gate::gate_rules> rules_;
+  session_patience patience_;
   net::event_loop loop_;
   std::vector<char> scratch_;
   gate::actions actions_;

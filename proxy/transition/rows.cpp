@@ -31,6 +31,7 @@ control_row read_control_row(const result_set& set) {
   const auto& row = set.rows.front();
   out.mode = column(row, 0);
   out.version = column(row, 1);
+  out.changed_at = moment_of(column(row, 3));
   const auto xmin = number<std::uint32_t>(out.version);
   const auto next = number<std::uint64_t>(column(row, 2));
   if (xmin && next) {

@@ -18,7 +18,8 @@ struct control_row {
   /// The row's xmin: changes with every committed update of the row, by whomever, and with nothing else. It
   /// would repeat only after 2^32 transactions.
   std::optional<std::string> version;
-  std::optional<std::uint64_t> xmin; ///< the same as xid8, with the epoch
+  std::optional<std::uint64_t> xmin;   ///< the same as xid8, with the epoch
+  std::optional<wall_time> changed_at; ///< absent: no such column is configured, it is null or holds no time
 };
 control_row read_control_row(const result_set& set);
 

@@ -65,10 +65,18 @@ std::string statements::marked(std::string text) const { return mark_ + text; }
 
 std::string statements::read_control_row() const {
   const auto& row = settings_->control_row;
+  // A column of another type, a text for instance, may hold anything.
+  const std::string changed_at =
+      row.changed_at_column
+          ? "CASE WHEN pg_catalog.pg_typeof(" + quote_identifier(*row.changed_at_column) +
+                ") OPERATOR(pg_catalog.=) ANY ('{timestamptz,timestamp}'::pg_catalog.regtype[]) THEN "
+                "extract(epoch FROM " +
+                quote_identifier(*row.changed_at_column) + "::pg_catalog.timestamptz) END"
+          : std::string("NULL");
   return "SELECT " + quote_identifier(row.mode_column) +
          "::pg_catalog.text, xmin::pg_catalog.text, "
-         "pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::pg_catalog.text FROM " +
-         quote_name(row.table) + " WHERE (" + row.where + "\n) LIMIT 2";
+         "pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::pg_catalog.text, " +
+         changed_at + " FROM " + quote_name(row.table) + " WHERE (" + row.where + "\n) LIMIT 2";
 }
 
 std::string statements::read_pins() const {

@@ -37,7 +37,7 @@ int run(const std::string& file, gate::rule_switch rules) {
     return 78;
   }
   observe::set_up_log(loaded->log);
-  app::application application(std::move(*loaded), rules);
+  app::application application(std::move(*loaded), file, rules);
   const std::vector<std::string> errors = application.open();
   for (const std::string& each : errors)
     std::cerr << "ledgergate_canary: " << each << '\n';

@@ -248,6 +248,27 @@ TEST_F(AdminApi, DrainsWhenAskedWithTheToken) {
   EXPECT_EQ(backend_.drained_by.size(), 2u);
 }
 
+TEST_F(AdminApi, ReloadsWhenAskedWithTheToken) {
+  http_request request = post("{}");
+  request.target("/v1/reload");
+  backend_.reload_now = {reload_outcome::kind::taken, "f.yaml", {"log.level"}, {}};
+  http_response response = send(request);
+  EXPECT_EQ(response.result(), http_status::accepted);
+  EXPECT_EQ(text_at(body_of(response), "/changed/0"), "log.level");
+  backend_.reload_now = {reload_outcome::kind::invalid, "f.yaml", {}, {"f.yaml:3:1: a", "f.yaml:4:1: b"}};
+  response = send(request);
+  EXPECT_EQ(response.result(), http_status::unprocessable_entity);
+  EXPECT_EQ(error_code_of(response), "invalid_configuration");
+  EXPECT_EQ(text_at(body_of(response), "/error/problems/1"), "f.yaml:4:1: b");
+  backend_.reload_now = {reload_outcome::kind::needs_restart, "f.yaml", {}, {"listen: cannot"}};
+  response = send(request);
+  EXPECT_EQ(response.result(), http_status::conflict);
+  EXPECT_EQ(error_code_of(response), "needs_restart");
+  request.erase(http::field::authorization);
+  EXPECT_EQ(send(request).result(), http_status::forbidden);
+  EXPECT_EQ(backend_.reloaded_by.size(), 3u);
+}
+
 TEST_F(AdminApi, FindsATransitionByItsId) {
   backend_.history = {planned_record(backend_.time)};
   EXPECT_EQ(get("/v1/transitions/6f1c7f3e-1111-4222-8333-444455556666").result(), http_status::ok);

@@ -28,6 +28,8 @@ class fake_backend : public admin_backend {
   std::vector<refused_request> refusals;
   std::vector<session::session_info> sessions_now;
   std::vector<std::string> drained_by;
+  std::vector<std::string> reloaded_by;
+  reload_outcome reload_now;
   bool hold_answers = false; ///< keep the handlers of start_transition instead of calling them
   std::vector<std::function<void(start_answer)>> held_handlers;
 
@@ -75,6 +77,10 @@ class fake_backend : public admin_backend {
   bool drain(const std::string& peer) override {
     drained_by.push_back(peer);
     return drained_by.size() == 1;
+  }
+  void reload(const std::string& peer, std::function<void(reload_outcome)> handler) override {
+    reloaded_by.push_back(peer);
+    handler(reload_now);
   }
   void refused(const refused_request& request) override { refusals.push_back(request); }
 };

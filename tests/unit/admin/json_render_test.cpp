@@ -157,7 +157,7 @@ TEST(JsonRender, ShowsTheStatusWithWhatIsNotKnownAsNull) {
   const auto unknown = render_status(report, {}, {}, some_time);
   EXPECT_EQ(at(unknown, "/uptime_ms"), "90000");
   EXPECT_EQ(at(unknown, "/gate"), R"({"mode":"enforce","database":"horde","lock_key":"0x4B55444D"})");
-  EXPECT_EQ(at(unknown, "/ledger"), R"({"mode":null,"version":null,"observed_at":null})");
+  EXPECT_EQ(at(unknown, "/ledger"), R"({"mode":null,"version":null,"modes":[],"since":null,"observed_at":null})");
   EXPECT_EQ(at(unknown, "/pins"), R"({"held":0,"waiting":0,"oldest_age_ms":null})");
   EXPECT_EQ(at(unknown, "/catalog/age_ms"), "null");
   EXPECT_EQ(at(unknown, "/transition"), "null");

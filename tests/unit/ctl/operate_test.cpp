@@ -1,4 +1,5 @@
-// plan, rehearsal, cancel, history, sessions, drain and install: what is sent, what is said, the exit codes.
+// plan, rehearsal, cancel, history, sessions, drain, reload and install: what is sent, what is said, the exit
+// codes.
 #include "tests/unit/ctl/gatectl_fixture.hpp"
 
 namespace ledgergate::ctl {
@@ -94,6 +95,26 @@ TEST_F(Gatectl, Drains) {
   run({"drain"});
   EXPECT_EQ(run({"drain"}), exit_code::refused);
   expect_said(console_.err, {"--token-file"});
+}
+
+TEST_F(Gatectl, ReloadsAndSaysWhatChanged) {
+  admin_.answer("POST /v1/reload", 202, R"({"reloaded":true,"changed":["gate.tables","log.level"]})");
+  EXPECT_EQ(run({"reload"}), exit_code::done);
+  expect_said(console_.out, {"gate.tables, log.level"});
+}
+
+TEST_F(Gatectl, SaysThatAReloadFoundNothingDifferent) {
+  admin_.answer("POST /v1/reload", 202, R"({"reloaded":true,"changed":[]})");
+  EXPECT_EQ(run({"reload"}), exit_code::done);
+  expect_said(console_.out, {"nothing is different"});
+}
+
+TEST_F(Gatectl, ShowsEveryReasonWhyAFileWasNotTaken) {
+  admin_.answer("POST /v1/reload", 422,
+                R"({"error":{"code":"invalid_configuration","message":"the new configuration has errors",)"
+                R"("hint":"h","problems":["f.yaml:3:1: modes: one","f.yaml:9:1: x: two"]}})");
+  EXPECT_EQ(run({"reload"}), exit_code::refused);
+  expect_said(console_.err, {"has errors", "f.yaml:3:1: modes: one", "f.yaml:9:1: x: two"});
 }
 
 TEST_F(Gatectl, PrintsTheInstallationAndRunsNothing) {
