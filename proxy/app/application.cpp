@@ -72,11 +72,11 @@ void turn_away(const net::unique_fd& client) {
 } // namespace
 
 struct application::impl {
-  impl(config::settings given, gate::rule_switch kept)
+  impl(config::settings given, gate::rule_switch kept, catalog::link_switch links)
       : settings(std::make_shared<const config::settings>(std::move(given))),
         max_clients(usable_clients(settings->limits.max_clients, net::raise_descriptor_limit())),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
-        registry(max_clients), control(io, settings),
+        registry(max_clients), control(io, settings, links),
         catalog(settings, kept, control, metrics, rules_publisher()), services{settings,     catalog.rules(),
                                                                                resolver,     registry,
                                                                                cancels,      session_log,
@@ -250,8 +250,8 @@ struct application::impl {
   }
 };
 
-application::application(config::settings settings, gate::rule_switch rules)
-    : impl_(std::make_unique<impl>(std::move(settings), rules)) {}
+application::application(config::settings settings, gate::rule_switch rules, catalog::link_switch links)
+    : impl_(std::make_unique<impl>(std::move(settings), rules, links)) {}
 
 application::~application() = default;
 

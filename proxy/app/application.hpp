@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/catalog/link_kind.hpp"
 #include "proxy/gate/rule_switch.hpp"
 
 namespace ledgergate::app {
@@ -14,7 +15,8 @@ class application {
  public:
   /// Raises the descriptor limit and builds every part. Throws std::system_error when the kernel refuses what
   /// every process may have (an event loop). `rules` is for the tests: the product keeps all of them.
-  explicit application(config::settings settings, gate::rule_switch rules = {});
+  explicit application(config::settings settings, gate::rule_switch rules = {},
+                       catalog::link_switch links = {});
   ~application();
   application(const application&) = delete;
   application& operator=(const application&) = delete;
