@@ -74,12 +74,12 @@ void turn_away(const net::unique_fd& client) {
 } // namespace
 
 struct application::impl {
-  impl(config::settings given, std::string file, gate::rule_switch kept)
+  impl(config::settings given, std::string file, gate::rule_switch kept, catalog::link_switch links)
       : settings(std::make_shared<const config::settings>(std::move(given))),
         descriptors(net::raise_descriptor_limit()),
         max_clients(usable_clients(settings->limits.max_clients, descriptors)),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
-        registry(max_clients), control(io, settings),
+        registry(max_clients), control(io, settings, links),
         catalog(settings, kept, control, metrics, rules_publisher()), services{settings,     catalog.rules(),
                                                                                resolver,     registry,
                                                                                cancels,      session_log,
@@ -286,8 +286,9 @@ struct application::impl {
   }
 };
 
-application::application(config::settings settings, std::string file, gate::rule_switch rules)
-    : impl_(std::make_unique<impl>(std::move(settings), std::move(file), rules)) {}
+application::application(config::settings settings, std::string file, gate::rule_switch rules,
+                         catalog::link_switch links)
+    : impl_(std::make_unique<impl>(std::move(settings), std::move(file), rules, links)) {}
 
 application::~application() = default;
 

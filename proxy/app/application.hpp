@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/catalog/link_kind.hpp"
 #include "proxy/gate/rule_switch.hpp"
 
 namespace ledgergate::app {
@@ -14,8 +15,9 @@ class application {
  public:
   /// Raises the descriptor limit and builds every part. Throws std::system_error when the kernel refuses what
   /// every process may have (an event loop). `file` is what `settings` were read from, and what a reload
-  /// reads again. `rules` is for the tests: the product keeps all of them.
-  application(config::settings settings, std::string file, gate::rule_switch rules = {});
+  /// reads again. `rules` and `links` are for the tests: the product keeps all of them.
+  application(config::settings settings, std::string file, gate::rule_switch rules = {},
+              catalog::link_switch links = {});
   ~application();
   application(const application&) = delete;
   application& operator=(const application&) = delete;

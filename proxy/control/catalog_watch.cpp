@@ -28,8 +28,8 @@ std::string why_not(const std::optional<sql_result>& result) {
 } // namespace
 
 catalog_watch::catalog_watch(boost::asio::io_context& io, std::shared_ptr<const config::settings> settings,
-                             control_connection::options options)
-    : io_(io), settings_(std::move(settings)), timer_(io) {
+                             control_connection::options options, catalog::link_switch kept)
+    : io_(io), settings_(std::move(settings)), kept_(kept), timer_(io) {
   options.most_rows = std::numeric_limits<int>::max();
   control_connection::hooks hooks;
   hooks.ready = [this](const session_facts&) { begin_round(); };
@@ -135,9 +135,9 @@ void catalog_watch::read_all() {
 
 void catalog_watch::compute(catalog_reading reading) {
   auto work = [this, reading = std::make_shared<catalog_reading>(std::move(reading)), settings = settings_,
-               round = round_, alive = std::weak_ptr(alive_)] {
-    auto report =
-        std::make_shared<const catalog::catalog_report>(catalog::make_closure(reading->rows, *settings));
+               kept = kept_, round = round_, alive = std::weak_ptr(alive_)] {
+    auto report = std::make_shared<const catalog::catalog_report>(
+        catalog::make_closure(reading->rows, *settings, kept));
     boost::asio::post(io_, [this, reading, report, settings, round, alive] {
       if (alive.expired() || round != round_) return;
       // A closure of names that were replaced meanwhile would leave out what leads to the new ones.

@@ -30,7 +30,7 @@ class catalog_watch {
   using refresh_handler = std::function<void(bool current)>;
 
   catalog_watch(boost::asio::io_context& io, std::shared_ptr<const config::settings> settings,
-                control_connection::options options);
+                control_connection::options options, catalog::link_switch kept);
   ~catalog_watch();
   catalog_watch(const catalog_watch&) = delete;
   catalog_watch& operator=(const catalog_watch&) = delete;
@@ -66,6 +66,7 @@ class catalog_watch {
 
   boost::asio::io_context& io_;
   std::shared_ptr<const config::settings> settings_;
+  const catalog::link_switch kept_;
   std::shared_ptr<control_connection> connection_;
   boost::asio::steady_timer timer_;
   control_service::catalog_observer observer_;

@@ -49,10 +49,11 @@ enum start_answer::kind kind_of(enum transition::admission::kind kind) {
 
 class control_service::implementation {
  public:
-  implementation(boost::asio::io_context& io, std::shared_ptr<const config::settings> settings)
+  implementation(boost::asio::io_context& io, std::shared_ptr<const config::settings> settings,
+                 catalog::link_switch kept)
       : io_(io), settings_(std::move(settings)), watch_(io, settings_, options_for(*settings_, "watch")),
         driver_(io, options_for(*settings_, "transitions"), watch_),
-        catalog_(io, settings_, options_for(*settings_, "catalog")) {
+        catalog_(io, settings_, options_for(*settings_, "catalog"), kept) {
     driver_.on_change([this](const transition_record& record) {
       if (observer_) observer_(shown(record));
     });
@@ -206,8 +207,8 @@ class control_service::implementation {
 };
 
 control_service::control_service(boost::asio::io_context& io,
-                                 std::shared_ptr<const config::settings> settings)
-    : implementation_(std::make_unique<implementation>(io, std::move(settings))) {}
+                                 std::shared_ptr<const config::settings> settings, catalog::link_switch kept)
+    : implementation_(std::make_unique<implementation>(io, std::move(settings), kept)) {}
 
 control_service::~control_service() = default;
 

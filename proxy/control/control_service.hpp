@@ -74,7 +74,9 @@ struct catalog_status {
 class control_service {
  public:
   /// `settings` is kept; a later reload() replaces it for transitions that start afterwards.
-  control_service(boost::asio::io_context& io, std::shared_ptr<const config::settings> settings);
+  /// `kept`: the kinds of links that the catalog closure is made of.
+  control_service(boost::asio::io_context& io, std::shared_ptr<const config::settings> settings,
+                  catalog::link_switch kept = {});
   ~control_service();
   control_service(const control_service&) = delete;
   control_service& operator=(const control_service&) = delete;

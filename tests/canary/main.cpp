@@ -1,7 +1,8 @@
-// ledgergate with one rule of the gate left out: the tests must notice. Never installed.
+// ledgergate with one rule of the gate, or one kind of link of the catalog closure, left out: the tests must
+// notice. Never installed.
 //
-//   ledgergate_canary --list-rules
-//   ledgergate_canary --config FILE [--without-rule NAME]
+//   ledgergate_canary --list-rules | --list-links
+//   ledgergate_canary --config FILE [--without-rule NAME] [--without-link NAME]
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -20,7 +21,8 @@ using namespace ledgergate;
 
 int usage(const std::string& problem) {
   std::cerr << "ledgergate_canary: " << problem
-            << "\nusage: ledgergate_canary --list-rules | --config FILE [--without-rule NAME]\n";
+            << "\nusage: ledgergate_canary --list-rules | --list-links | --config FILE [--without-rule NAME] "
+               "[--without-link NAME]\n";
   return 64;
 }
 
@@ -30,14 +32,20 @@ int list_rules() {
   return EXIT_SUCCESS;
 }
 
-int run(const std::string& file, gate::rule_switch rules) {
+int list_links() {
+  for (std::size_t i = 0; i < catalog::link_kind_count; ++i)
+    std::cout << to_string(static_cast<catalog::link_kind>(i)) << '\n';
+  return EXIT_SUCCESS;
+}
+
+int run(const std::string& file, gate::rule_switch rules, catalog::link_switch links) {
   config::load_result loaded = config::load_file(file);
   if (!loaded) {
     std::cerr << config::to_string(loaded.error());
     return 78;
   }
   observe::set_up_log(loaded->log);
-  app::application application(std::move(*loaded), file, rules);
+  app::application application(std::move(*loaded), file, rules, links);
   const std::vector<std::string> errors = application.open();
   for (const std::string& each : errors)
     std::cerr << "ledgergate_canary: " << each << '\n';
@@ -51,9 +59,11 @@ int run(const std::string& file, gate::rule_switch rules) {
 int main(int argument_count, char** arguments) {
   std::string file;
   gate::rule_switch rules;
+  catalog::link_switch links;
   for (int i = 1; i < argument_count; ++i) {
     const std::string_view option = arguments[i];
     if (option == "--list-rules") return list_rules();
+    if (option == "--list-links") return list_links();
     if (i + 1 == argument_count) return usage("a value is missing behind " + std::string(option));
     const std::string value = arguments[++i];
     if (option == "--config") {
@@ -62,13 +72,17 @@ int main(int argument_count, char** arguments) {
       const auto rule = gate::rule_named(value);
       if (!rule) return usage("there is no rule " + value);
       rules.leave_out(*rule);
+    } else if (option == "--without-link") {
+      const auto kind = catalog::link_named(value);
+      if (!kind) return usage("there is no kind of link " + value);
+      links.leave_out(*kind);
     } else {
       return usage("unknown option " + std::string(option));
     }
   }
   if (file.empty()) return usage("--config is missing");
   try {
-    return run(file, rules);
+    return run(file, rules, links);
   } catch (const std::exception& error) {
     std::cerr << "ledgergate_canary: " << error.what() << '\n';
     return EXIT_FAILURE;

@@ -1,10 +1,12 @@
--- Ways to the ledger through types: casts from types of users, also to built-in ones, and what a value of a type sets
+-- Ways to the ledger through types: casts from types of users, also to built-in ones, and what a
+-- value of a type sets
 -- in motion when it is made. Made as `app`, as in paths.sql.
 CREATE SCHEMA typed AUTHORIZATION app;
 SET ROLE app;
 SET search_path = typed, public;
 
-CREATE FUNCTION posted() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM public.kudos_ledger); END $$;
+CREATE FUNCTION posted() RETURNS bigint LANGUAGE plpgsql
+    AS $$ BEGIN RETURN (SELECT count(*) FROM public.kudos_ledger); END $$;
 CREATE FUNCTION is_known(account integer) RETURNS boolean LANGUAGE plpgsql
     AS $$ BEGIN RETURN EXISTS (SELECT FROM public.kudos_ledger WHERE user_id = account); END $$;
 
@@ -13,10 +15,12 @@ CREATE TYPE mood AS ENUM ('calm', 'wild');
 CREATE FUNCTION mood_number(value mood) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN typed.posted(); END $$;
 CREATE CAST (mood AS integer) WITH FUNCTION mood_number(mood);
 CREATE TYPE taste AS ENUM ('sweet', 'sour');
-CREATE FUNCTION taste_number(value taste) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN typed.posted(); END $$;
+CREATE FUNCTION taste_number(value taste) RETURNS bigint LANGUAGE plpgsql
+    AS $$ BEGIN RETURN typed.posted(); END $$;
 CREATE CAST (taste AS bigint) WITH FUNCTION taste_number(taste) AS ASSIGNMENT;
 CREATE TYPE smell AS ENUM ('fresh', 'stale');
-CREATE FUNCTION smell_number(value smell) RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN RETURN typed.posted(); END $$;
+CREATE FUNCTION smell_number(value smell) RETURNS numeric LANGUAGE plpgsql
+    AS $$ BEGIN RETURN typed.posted(); END $$;
 CREATE CAST (smell AS numeric) WITH FUNCTION smell_number(smell) AS IMPLICIT;
 
 CREATE TABLE feelings (id integer, feeling mood, flavour taste, scent smell);
@@ -31,12 +35,14 @@ INSERT INTO steady VALUES ('calm');
 -- The row type of a table.
 CREATE TABLE journal (id integer, note text);
 INSERT INTO journal VALUES (1, 'x');
-CREATE FUNCTION journal_number(value journal) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN typed.posted(); END $$;
+CREATE FUNCTION journal_number(value journal) RETURNS bigint LANGUAGE plpgsql
+    AS $$ BEGIN RETURN typed.posted(); END $$;
 CREATE CAST (journal AS bigint) WITH FUNCTION journal_number(journal);
 
 -- To a type of a user's.
 CREATE TYPE coins AS (amount integer);
-CREATE FUNCTION to_coins(value integer) RETURNS coins LANGUAGE plpgsql AS $$ BEGIN RETURN ROW(typed.posted()::integer); END $$;
+CREATE FUNCTION to_coins(value integer) RETURNS coins LANGUAGE plpgsql
+    AS $$ BEGIN RETURN ROW(typed.posted()::integer); END $$;
 CREATE CAST (integer AS coins) WITH FUNCTION to_coins(integer) AS ASSIGNMENT;
 CREATE TABLE purses (content coins);
 
@@ -46,7 +52,8 @@ CREATE TYPE boxed AS (content account);
 CREATE CAST (text AS boxed) WITH INOUT AS ASSIGNMENT;
 CREATE TABLE boxes (content boxed);
 CREATE TABLE holders (holder account);
-CREATE FUNCTION last_holder() RETURNS holders LANGUAGE plpgsql AS $$ DECLARE last typed.holders; BEGIN last := ROW(1); RETURN last; END $$;
+CREATE FUNCTION last_holder() RETURNS holders LANGUAGE plpgsql
+    AS $$ DECLARE last typed.holders; BEGIN last := ROW(1); RETURN last; END $$;
 
 -- What does not lead there.
 CREATE TYPE colour AS ENUM ('red', 'green');

@@ -1,4 +1,5 @@
--- Tables over which DDL and maintenance run what leads to the ledger. Made anew for every test; as `app`, as in paths.sql.
+-- Tables over which DDL and maintenance run what leads to the ledger. Made anew for every test; as
+-- `app`, as in paths.sql.
 DROP SCHEMA IF EXISTS ddl CASCADE;
 CREATE SCHEMA ddl AUTHORIZATION app;
 SET ROLE app;
