@@ -84,10 +84,28 @@ class Folder:
     def run(self, *command, check=True, environment=None, bind=("", "")):
         """Returns what it printed. `bind` is a folder of this machine and where it is seen."""
         done = subprocess.run(
-            ["unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--kill-child", "bash", "-c", IN_FOLDER,
-             self.path, *map(str, bind), *map(str, command)],
-            env={**ENVIRONMENT, **(environment or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, check=False)
+            [
+                "unshare",
+                "--mount",
+                "--pid",
+                "--fork",
+                "--uts",
+                "--ipc",
+                "--kill-child",
+                "bash",
+                "-c",
+                IN_FOLDER,
+                self.path,
+                *map(str, bind),
+                *map(str, command),
+            ],
+            env={**ENVIRONMENT, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         if check:
             assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout[-6000:]}"
         return done.stdout
@@ -101,9 +119,25 @@ class Machine:
 
     def __enter__(self):
         self.process = subprocess.Popen(
-            ["unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--net", "--cgroup", "--kill-child",
-             "bash", "-c", BOOT, self.folder.path],
-            env={**ENVIRONMENT, "container": "other"}, stdin=subprocess.DEVNULL, start_new_session=True)
+            [
+                "unshare",
+                "--mount",
+                "--pid",
+                "--fork",
+                "--uts",
+                "--ipc",
+                "--net",
+                "--cgroup",
+                "--kill-child",
+                "bash",
+                "-c",
+                BOOT,
+                self.folder.path,
+            ],
+            env={**ENVIRONMENT, "container": "other"},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
             self.init = wait_until(self._find_init, "the machine's process 1")
             wait_until(self._has_booted, "the machine to boot", deadline=120)
@@ -118,9 +152,28 @@ class Machine:
 
     def run(self, *command, check=True, stdin=""):
         done = subprocess.run(
-            ["nsenter", "-t", str(self.init), "-m", "-p", "-n", "-u", "-i", "-C", "chroot", self.folder.path,
-             *map(str, command)],
-            env=ENVIRONMENT, start_new_session=True, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            [
+                "nsenter",
+                "-t",
+                str(self.init),
+                "-m",
+                "-p",
+                "-n",
+                "-u",
+                "-i",
+                "-C",
+                "chroot",
+                self.folder.path,
+                *map(str, command),
+            ],
+            env=ENVIRONMENT,
+            start_new_session=True,
+            input=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         if check:
             assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout[-6000:]}"
         return done.stdout
@@ -136,7 +189,9 @@ class Machine:
         return self.run("systemctl", "is-system-running", check=False).strip() in ("running", "degraded")
 
     def _find_init(self):
-        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        children = (
+            pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        )
         for child in children:
             if os.path.basename(os.readlink(f"/proc/{child}/exe")) == "systemd":
                 return int(child)
