@@ -1,8 +1,9 @@
-"""Carries out a Dockerfile without an engine: each stage is a copy of the clean system, its commands run in it by chroot.
+"""Carries out a Dockerfile without an engine: each stage is a copy of the clean system, its commands run in it
+by chroot.
 
-What is understood is what deploy/docker/Dockerfile uses, with the meaning of the Dockerfile reference; anything else is an
-error. BASE is Debian's minimal system as debootstrap makes it, from which docker's debian:bookworm-slim differs only in
-that it leaves out documentation.
+What is understood is what deploy/docker/Dockerfile uses, with the meaning of the Dockerfile reference; anything
+else is an error. BASE is Debian's minimal system as debootstrap makes it, from which docker's
+debian:bookworm-slim differs only in that it leaves out documentation.
 """
 
 import fnmatch

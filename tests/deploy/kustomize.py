@@ -1,5 +1,6 @@
-"""Renders deploy/kubernetes as kustomize does, for the few things that it uses: resources, configMapGenerator, patches
-(JSON 6902, `add` only) and images. Debian's own kubectl carries a kustomize that is too old to read these overlays."""
+"""Renders deploy/kubernetes as kustomize does, for the few things that it uses: resources, configMapGenerator,
+patches (JSON 6902, `add` only) and images. Debian's own kubectl carries a kustomize that is too old to read
+these overlays."""
 
 import copy
 import json

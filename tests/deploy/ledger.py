@@ -1,4 +1,5 @@
-"""A horde's ledger on a throw-away server as deploy/sql leaves it, and what its writers and operators do with it."""
+"""A horde's ledger on a throw-away server as deploy/sql leaves it, and what its writers and operators do with
+it."""
 
 import dataclasses
 import decimal

@@ -24,13 +24,19 @@ ENVIRONMENT = {
 # The mounts end with the namespace, so that nothing of them is left when a command was killed.
 MOUNTS = """
 mount --make-rprivate /
+mount --bind "$0" "$0"
 mount -t proc proc "$0/proc"
 mount -t tmpfs tmpfs "$0/dev"
 for name in null zero full random urandom tty; do touch "$0/dev/$name"; mount --bind "/dev/$name" "$0/dev/$name"; done
 mkdir -p "$0/dev/shm" "$0/dev/pts"
 mount -t tmpfs tmpfs "$0/dev/shm"
 """
-IN_FOLDER = f'set -e\n{MOUNTS}\nif [ -n "$2" ]; then mkdir -p "$0$2"; mount --bind "$1" "$0$2"; fi\nshift 2\nexec chroot "$0" "$@"'
+IN_FOLDER = f"""set -e
+{MOUNTS}
+if [ -n "$2" ]; then mkdir -p "$0$2"; mount --bind "$1" "$0$2"; fi
+shift 2
+exec chroot "$0" "$@"
+"""
 BOOT = f"""set -e
 {MOUNTS}
 mount -t devpts devpts "$0/dev/pts"
@@ -38,7 +44,11 @@ mount -t sysfs sysfs "$0/sys"
 mount -t tmpfs tmpfs "$0/run"
 mount -t cgroup2 cgroup2 "$0/sys/fs/cgroup"
 ip link set lo up
-exec chroot "$0" /lib/systemd/systemd --system --log-target=null
+cd "$0"
+mkdir -p old-root
+pivot_root . old-root
+umount -l old-root
+exec /lib/systemd/systemd --system --log-target=null
 """
 
 
@@ -162,8 +172,8 @@ class Machine:
                 "-u",
                 "-i",
                 "-C",
-                "chroot",
-                self.folder.path,
+                "-r",
+                "-w",
                 *map(str, command),
             ],
             env=ENVIRONMENT,

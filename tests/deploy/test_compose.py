@@ -1,4 +1,5 @@
-"""deploy/compose: well-formed, every file it mounts exists, nothing is published beyond loopback, and its pieces work."""
+"""deploy/compose: well-formed, every file it mounts exists, nothing is published beyond loopback, and its
+pieces work."""
 
 import subprocess
 
@@ -63,7 +64,7 @@ def test_the_configuration_is_one_that_the_sidecar_takes():
 
 
 def test_init_and_writer_do_what_they_are_for(tmp_path):
-    """init.sh against a server as the image starts it, then the writer's own command, both with this machine's paths."""
+    """init.sh against a server as the image starts it, then the writer's command."""
     with Cluster() as cluster:
         cluster.execute(f"CREATE DATABASE {DATABASE}", "postgres")
         script = (FOLDER / "init.sh").read_text().replace("/srv/", f"{DEPLOY}/")

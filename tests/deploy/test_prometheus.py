@@ -1,4 +1,5 @@
-"""deploy/prometheus and deploy/grafana: the rules fire and resolve, and every metric and label exists in a live scrape."""
+"""deploy/prometheus and deploy/grafana: the rules fire and resolve, and every metric and label exists in a
+live scrape."""
 
 import json
 import re

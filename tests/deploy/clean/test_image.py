@@ -91,7 +91,8 @@ def test_it_serves_with_a_read_only_root_and_its_health_check_agrees(image):
         create(cluster)
         grant_roles(cluster)
         user = image.user.split(":")[0]
-        # The configuration and the token of the tests lie in a folder of /tmp, which the read-only root lets through.
+        # The configuration and the token of the tests lie in a folder of /tmp, which the read-only root lets
+        # through.
         jail = [
             "unshare",
             "--mount",

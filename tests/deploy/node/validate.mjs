@@ -1,6 +1,6 @@
-// Standard input: a JSON list of Kubernetes objects. Standard output: for each of them a list of what the published schema
-// of its kind has against it. The schemas let unknown fields pass, as the API server does not when it is asked to be
-// strict: so a field that no validator has looked at is an error too.
+// Standard input: a JSON list of Kubernetes objects. Standard output: for each of them a list of what the
+// published schema of its kind has against it. The schemas let unknown fields pass, as the API server does not
+// when it is asked to be strict: so a field that no validator has looked at is an error too.
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
