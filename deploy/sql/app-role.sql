@@ -1,6 +1,6 @@
 -- The role of the application on a horde's ledger: what its writers and its projector do, and not the change of the
--- mode, which belongs to the control role. The sidecar itself asks nothing of this role: its pins call functions that
--- everybody may call. Run as the owner of the tables in the gated database; it may be repeated.
+-- mode, which belongs to the control role. The sidecar itself asks nothing of this role: its pins call
+-- functions that everybody may call. Run as the owner of the tables in the gated database; it may be repeated.
 --
 --   psql -d horde -v app_role=horde_app -f app-role.sql
 --
@@ -29,8 +29,8 @@ GRANT SELECT, UPDATE (kudos, evaluating_kudos) ON users TO :"app_role";
 GRANT SELECT, UPDATE (quantity) ON user_stats TO :"app_role";
 GRANT SELECT, UPDATE (folded) ON kudos_ledger_applier_state TO :"app_role";
 
--- The mode is read with FOR KEY SHARE, for which the server demands UPDATE on at least one column: the one that says
--- when it was changed, not the mode and not the key.
+-- The mode is read with FOR KEY SHARE, for which the server demands UPDATE on at least one column: the one
+-- that says when it was changed, not the mode and not the key.
 GRANT SELECT, UPDATE (changed_at) ON kudos_ledger_control TO :"app_role";
 \if :flips
 GRANT UPDATE (mode) ON kudos_ledger_control TO :"app_role";

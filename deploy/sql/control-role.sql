@@ -4,9 +4,9 @@
 --   psql -d horde -f control-role.sql
 --
 -- Names that differ are given with -v: control_role, schema, control_table, mode_column, changed_at_column; and
--- -v evict=on where `transitions.evict_idle_after` is used. The role gets no password: set one (\password), or let it
--- in by certificate. `gatectl install` grants it its share of the audit table. What guards and steps look at is
--- granted where they are written: quickstart.d/operator.sql is an example.
+-- -v evict=on where `transitions.evict_idle_after` is used. The role gets no password: set one (\password), or
+-- let it in by certificate. `gatectl install` grants it its share of the audit table. What guards and steps
+-- look at is granted where they are written: quickstart.d/operator.sql is an example.
 \set ON_ERROR_STOP on
 \if :{?control_role} \else \set control_role gate_operator \endif
 \if :{?schema} \else \set schema public \endif

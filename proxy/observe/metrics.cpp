@@ -73,7 +73,11 @@ struct metrics::impl {
   }
 };
 
-metrics::metrics() : impl_(std::make_unique<impl>()) {}
+metrics::metrics() : impl_(std::make_unique<impl>()) {
+  // From the start, so that the first of a kind is an increase and not the beginning of a series.
+  for (const char* result : {"committed", "aborted", "unknown", "rehearsed"})
+    impl_->transitions.Add({{"result", result}});
+}
 metrics::~metrics() = default;
 
 worker_counters& metrics::add_worker() { return impl_->workers.add_worker(); }

@@ -1,4 +1,5 @@
-"""A horde's ledger on a throw-away server as deploy/sql leaves it, and what its writers and operators do with it."""
+"""A horde's ledger on a throw-away server as deploy/sql leaves it, and what its writers and operators do with
+it."""
 
 import dataclasses
 import decimal
@@ -138,6 +139,8 @@ def write_and_fold(endpoint):
 
 
 def flip(sidecar, mode):
+    # The one before says `committed` a moment before the next may begin.
+    wait_until(lambda: sidecar.get("/v1/status")[1]["transition"] is None, "the last transition to be over")
     done = sidecar.flip(mode, deadline=30, reason="a test")
     assert done["state"] == "committed", f"to {mode}: {done}"
     return done
