@@ -12,9 +12,13 @@ from support.pg_cluster import Cluster
 def arguments():
     parser = argparse.ArgumentParser(
         prog="tests/load/run",
-        description="Loads a sidecar in the ways of README.md and prints what was measured. Exit code 1: a scenario failed.")
+        description="Loads a sidecar in the ways of README.md and prints what was measured. "
+        "Exit code 1: a scenario failed.",
+    )
     parser.add_argument("--small", action="store_true", help="little of everything: some seconds each")
-    parser.add_argument("scenario", nargs="*", metavar="SCENARIO", help="only these: " + ", ".join(scenarios.ALL))
+    parser.add_argument(
+        "scenario", nargs="*", metavar="SCENARIO", help="only these: " + ", ".join(scenarios.ALL)
+    )
     options = parser.parse_args()
     unknown = set(options.scenario) - set(scenarios.ALL)
     if unknown:

@@ -54,7 +54,11 @@ ALLOWANCE_KIB = 4096
 
 @contextlib.contextmanager
 def stub_server():
-    process = spawn([sys.executable, os.path.join(os.path.dirname(__file__), "stub.py")], stdout=subprocess.PIPE, text=True)
+    process = spawn(
+        [sys.executable, os.path.join(os.path.dirname(__file__), "stub.py")],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         yield int(process.stdout.readline())
     finally:
@@ -72,7 +76,9 @@ def idle_sessions(cluster, scale):
     with stub_server() as port:
         for mode in ("off", "enforce"):
             changes = quiet(upstream={"port": port}, gate={"mode": mode})
-            with Sidecar(cluster.endpoint(), changes) as sidecar, clients.many(sidecar.endpoint(), 50) as some:
+            with Sidecar(cluster.endpoint(), changes) as sidecar, clients.many(
+                sidecar.endpoint(), 50
+            ) as some:
                 clients.ask_all(some, "SELECT 1")
                 before = sidecar.resident_kib()
                 began = time.monotonic()
@@ -97,16 +103,36 @@ def busy_sessions(cluster, scale):
         path.write_text(script)
         before = rows(cluster)
         done = subprocess.run(
-            ["pgbench", "-n", "-c", str(scale.busy_sessions), "-j", "2", "-T", str(scale.busy_seconds), "-f", str(path),
-             "-M", "extended", sidecar.endpoint().dsn()],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            [
+                "pgbench",
+                "-n",
+                "-c",
+                str(scale.busy_sessions),
+                "-j",
+                "2",
+                "-T",
+                str(scale.busy_seconds),
+                "-f",
+                str(path),
+                "-M",
+                "extended",
+                sidecar.endpoint().dsn(),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stdout[-2000:]
         processed = int(re.search(r"number of transactions actually processed: (\d+)", done.stdout).group(1))
         assert rows(cluster) - before == processed
         assert sidecar.metric("ledgergate_pins_total") >= processed
         wait_until(lambda: not gate_locks(cluster), "every pin to be given back")
-        return {"sessions": scale.busy_sessions, "transactions": processed,
-                "latency ms": float(re.search(r"latency average = ([0-9.]+)", done.stdout).group(1))}
+        return {
+            "sessions": scale.busy_sessions,
+            "transactions": processed,
+            "latency ms": float(re.search(r"latency average = ([0-9.]+)", done.stdout).group(1)),
+        }
 
 
 def rows(cluster):
@@ -134,9 +160,13 @@ def new_connections(cluster, scale):
         memory = [kib for _, kib in done if kib is not None]
         settled = memory[len(memory) // 10]
         assert memory[-1] - settled < ALLOWANCE_KIB, memory
-        return {"connections": total, "per second": round(total / seconds, 1),
-                "longest ms": round(max(took for took, _ in done) * 1000),
-                "KiB after a tenth": settled, "KiB at the end": memory[-1]}
+        return {
+            "connections": total,
+            "per second": round(total / seconds, 1),
+            "longest ms": round(max(took for took, _ in done) * 1000),
+            "KiB after a tenth": settled,
+            "KiB at the end": memory[-1],
+        }
 
 
 def wait_for(moment):
@@ -164,12 +194,16 @@ def lost_transactions(cluster, scale):
 
 def statements_of_one_session(cluster, scale):
     """Batches of a hundred statements, each batch with new names that are closed again."""
-    with Sidecar(cluster.endpoint(), quiet()) as sidecar, wire.WireClient(sidecar.endpoint(), timeout=120) as client:
+    with Sidecar(cluster.endpoint(), quiet()) as sidecar, wire.WireClient(
+        sidecar.endpoint(), timeout=120
+    ) as client:
         settled = None
         for number in range(scale.statements // 100):
             batch = [
-                wire.parse(LEDGER if each % 10 == 0 else "SELECT 1", f"s{number}_{each}") + wire.bind("", f"s{number}_{each}")
-                + wire.execute() + wire.close_statement(f"s{number}_{each}")
+                wire.parse(LEDGER if each % 10 == 0 else "SELECT 1", f"s{number}_{each}")
+                + wire.bind("", f"s{number}_{each}")
+                + wire.execute()
+                + wire.close_statement(f"s{number}_{each}")
                 for each in range(100)
             ]
             messages = client.ask(*batch, wire.sync())
@@ -195,7 +229,11 @@ def cancels_at_once(cluster, scale):
                 each.close()
             states = [m.kind for m in victim.simple("SELECT 1")]
             assert states[-1] == "Z"
-        return {"cancels": scale.cancels, "p99 ms calm": percentile(calm, 99), "p99 ms in the storm": percentile(stormy, 99)}
+        return {
+            "cancels": scale.cancels,
+            "p99 ms calm": percentile(calm, 99),
+            "p99 ms in the storm": percentile(stormy, 99),
+        }
 
 
 def latencies(client, count):
@@ -213,7 +251,8 @@ def percentile(values, wanted):
 
 
 def fairness(cluster, scale):
-    """One session streams gigabytes while many ask small things: none of those is starved, and memory is flat."""
+    """One session streams gigabytes while many ask small things: none of those is starved, and memory is
+    flat."""
     rows_wanted = int(scale.streamed_gigabytes * (1 << 30) / 8192)
     with Sidecar(cluster.endpoint(), quiet(limits={"max_clients": 20_000, "threads": 1})) as sidecar:
         with clients.many(sidecar.endpoint(), scale.small_sessions) as small:
@@ -221,7 +260,9 @@ def fairness(cluster, scale):
             alone = clients.rounds(small, "SELECT 1", 3)
             before = sidecar.resident_kib()
             streamed = []
-            stream = threading.Thread(target=lambda: streamed.append(read_stream(sidecar.endpoint(), rows_wanted)))
+            stream = threading.Thread(
+                target=lambda: streamed.append(read_stream(sidecar.endpoint(), rows_wanted))
+            )
             stream.start()
             beside = []
             while stream.is_alive():
@@ -230,14 +271,24 @@ def fairness(cluster, scale):
             grown = sidecar.resident_kib() - before
             assert streamed[0] >= rows_wanted * 8000, streamed
             assert grown < ALLOWANCE_KIB, grown
-            return {"small sessions": scale.small_sessions, "GB streamed": round(streamed[0] / 1e9, 2),
-                    "round alone ms": percentile(alone, 50), "round beside the stream ms": percentile(beside, 50),
-                    "longest round ms": percentile(beside, 100), "rounds": len(beside), "grown KiB": grown}
+            return {
+                "small sessions": scale.small_sessions,
+                "GB streamed": round(streamed[0] / 1e9, 2),
+                "round alone ms": percentile(alone, 50),
+                "round beside the stream ms": percentile(beside, 50),
+                "longest round ms": percentile(beside, 100),
+                "rounds": len(beside),
+                "grown KiB": grown,
+            }
 
 
 def read_stream(endpoint, wanted):
     with wire.WireClient(endpoint, timeout=120) as client:
-        client.send(wire.query(f"SELECT repeat('x', 8180) FROM kudos_ledger, generate_series(1, {wanted}) WHERE event_id = 1"))
+        client.send(
+            wire.query(
+                f"SELECT repeat('x', 8180) FROM kudos_ledger, generate_series(1, {wanted}) WHERE event_id = 1"
+            )
+        )
         total, tail = 0, b""
         while True:
             data = client.socket.recv(1 << 18)
@@ -248,10 +299,13 @@ def read_stream(endpoint, wanted):
 
 
 def slow_peers(cluster, scale):
-    """Clients that read nothing for long, and clients that write byte by byte: nothing piles up in the sidecar."""
+    """Clients that read nothing for long, and clients that write byte by byte: nothing piles up in the
+    sidecar."""
     text = "SELECT repeat('x', 8180) FROM kudos_ledger, generate_series(1, 1000) WHERE event_id = 1"
     with Sidecar(cluster.endpoint(), quiet()) as sidecar:
-        readers = [wire.WireClient(sidecar.endpoint(), timeout=120) for _ in range(min(scale.small_sessions, 200))]
+        readers = [
+            wire.WireClient(sidecar.endpoint(), timeout=120) for _ in range(min(scale.small_sessions, 200))
+        ]
         before = sidecar.resident_kib()
         for each in readers:
             # No smaller than a loopback segment: below that the kernel waits for timers.
@@ -277,8 +331,11 @@ def slow_peers(cluster, scale):
             each.close()
         # One burst for each session that is stuck is what may be kept.
         assert stuck < len(readers) * 300 + ALLOWANCE_KIB, stuck
-        return {"slow readers": len(readers), "MB each": round(received[0] / 1e6, 1),
-                "kept KiB per reader": round(stuck / len(readers), 1)}
+        return {
+            "slow readers": len(readers),
+            "MB each": round(received[0] / 1e6, 1),
+            "kept KiB per reader": round(stuck / len(readers), 1),
+        }
 
 
 def killed_backends(_, scale):
@@ -288,10 +345,14 @@ def killed_backends(_, scale):
         prepare(own)
         with Sidecar(own.endpoint(), quiet()) as sidecar:
             while killed < scale.kills:
-                client = wait_until(lambda: log_in(sidecar.endpoint()), "the server to have recovered", deadline=120)
+                client = wait_until(
+                    lambda: log_in(sidecar.endpoint()), "the server to have recovered", deadline=120
+                )
                 # It may be one of those that the server's own restart ends before it has asked anything.
                 with client, contextlib.suppress(ConnectionError, wire.ConnectionClosed):
-                    client.send(wire.query("SELECT repeat('x', 8000) FROM kudos_ledger, generate_series(1, 6500)"))
+                    client.send(
+                        wire.query("SELECT repeat('x', 8000) FROM kudos_ledger, generate_series(1, 6500)")
+                    )
                     assert client.read().kind == "T"
                     os.kill(client.pid, signal.SIGKILL)
                     killed += 1
@@ -312,7 +373,13 @@ def log_in(endpoint):
 
 
 ALL = {
-    "idle": idle_sessions, "busy": busy_sessions, "churn": new_connections, "lost": lost_transactions,
-    "statements": statements_of_one_session, "cancels": cancels_at_once, "fairness": fairness, "slow": slow_peers,
+    "idle": idle_sessions,
+    "busy": busy_sessions,
+    "churn": new_connections,
+    "lost": lost_transactions,
+    "statements": statements_of_one_session,
+    "cancels": cancels_at_once,
+    "fairness": fairness,
+    "slow": slow_peers,
     "kills": killed_backends,
 }

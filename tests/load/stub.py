@@ -1,6 +1,8 @@
-"""A server in one process that holds many thousand sessions: it greets anybody and answers every statement with one row.
+"""A server in one process that holds many thousand sessions: it greets anybody and answers every statement
+with one row.
 
-Started as a program it prints its port. The row says `read committed`, which is what a sidecar asks for once per session.
+Started as a program it prints its port. The row says `read committed`, which is what a sidecar asks for
+once per session.
 """
 
 import asyncio
@@ -25,14 +27,27 @@ ANSWERS = {
     ord("F"): wire.message("V", struct.pack("!i", 0)) + READY,
 }
 PARAMETERS = {
-    "server_version": "15.0", "server_encoding": "UTF8", "client_encoding": "UTF8", "standard_conforming_strings": "on",
-    "in_hot_standby": "off", "default_transaction_read_only": "off", "is_superuser": "off", "session_authorization": "app",
+    "server_version": "15.0",
+    "server_encoding": "UTF8",
+    "client_encoding": "UTF8",
+    "standard_conforming_strings": "on",
+    "in_hot_standby": "off",
+    "default_transaction_read_only": "off",
+    "is_superuser": "off",
+    "session_authorization": "app",
 }
 
 
 def greeting(number):
-    parameters = b"".join(wire.message("S", wire.text(name) + wire.text(value)) for name, value in PARAMETERS.items())
-    return wire.message("R", bytes(4)) + parameters + wire.message("K", struct.pack("!ii", number, number)) + READY
+    parameters = b"".join(
+        wire.message("S", wire.text(name) + wire.text(value)) for name, value in PARAMETERS.items()
+    )
+    return (
+        wire.message("R", bytes(4))
+        + parameters
+        + wire.message("K", struct.pack("!ii", number, number))
+        + READY
+    )
 
 
 class Session(asyncio.Protocol):
