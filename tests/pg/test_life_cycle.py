@@ -27,10 +27,18 @@ def await_listening_ended(sidecar):
 @pytest.mark.parametrize("mode", ["enforce", "off"])
 def test_drain_ends_each_session_by_its_own_rule(cluster, direct, mode):
     with Sidecar(direct, {"drain": {"timeout": "60s"}, "gate": {"mode": mode}}) as sidecar:
+
         def connect(user="app"):
             return wire.WireClient(sidecar.endpoint(user))
+
         idle, busy, inside, copying, listening, failed = (
-            connect(), connect(), connect(), connect("loader"), connect(), connect())
+            connect(),
+            connect(),
+            connect(),
+            connect("loader"),
+            connect(),
+            connect(),
+        )
         listening.simple("LISTEN news")
         inside.simple("BEGIN")
         inside.simple(INSERT)
@@ -39,8 +47,12 @@ def test_drain_ends_each_session_by_its_own_rule(cluster, direct, mode):
         copying.send(wire.query("COPY kudos_ledger (user_id, amount) FROM STDIN"), wire.copy_data(b"2\t1\n"))
         copying.read_until("G")
         busy.send(wire.query("SELECT pg_sleep(2) FROM kudos_ledger WHERE event_id = 1"))
-        wait_until(lambda: cluster.execute(
-            f"SELECT 1 FROM pg_stat_activity WHERE pid = {busy.pid} AND wait_event = 'PgSleep'"), "it to run")
+        wait_until(
+            lambda: cluster.execute(
+                f"SELECT 1 FROM pg_stat_activity WHERE pid = {busy.pid} AND wait_event = 'PgSleep'"
+            ),
+            "it to run",
+        )
 
         sidecar.process.send_signal(signal.SIGTERM)
         for client in (idle, listening):
@@ -68,12 +80,19 @@ def test_what_is_left_at_drain_timeout_is_cut_off_and_rolled_back(cluster, direc
         inside.simple(INSERT)
         running.send(wire.query("SELECT pg_sleep(600) FROM kudos_ledger"))
         pids = f"({inside.pid}, {running.pid})"
-        wait_until(lambda: cluster.execute(
-            f"SELECT 1 FROM pg_stat_activity WHERE pid = {running.pid} AND wait_event = 'PgSleep'"), "it to run")
+        wait_until(
+            lambda: cluster.execute(
+                f"SELECT 1 FROM pg_stat_activity WHERE pid = {running.pid} AND wait_event = 'PgSleep'"
+            ),
+            "it to run",
+        )
         assert sidecar.stop() == 0
         inside.read_to_end()
         running.read_to_end()
-        wait_until(lambda: not cluster.execute(f"SELECT 1 FROM pg_stat_activity WHERE pid IN {pids}"), "both backends to go")
+        wait_until(
+            lambda: not cluster.execute(f"SELECT 1 FROM pg_stat_activity WHERE pid IN {pids}"),
+            "both backends to go",
+        )
         assert cluster.execute("SELECT count(*) FROM kudos_ledger") == [(20,)]
 
 
@@ -86,7 +105,10 @@ def test_a_second_signal_does_not_wait(cluster, direct):
             await_listening_ended(sidecar)
             assert sidecar.stop() == 0
             client.read_to_end()
-        wait_until(lambda: not cluster.execute(f"SELECT 1 FROM pg_stat_activity WHERE pid = {client.pid}"), "it to go")
+        wait_until(
+            lambda: not cluster.execute(f"SELECT 1 FROM pg_stat_activity WHERE pid = {client.pid}"),
+            "it to go",
+        )
 
 
 def test_it_binds_again_at_once_however_often_it_is_restarted(direct):
@@ -111,7 +133,9 @@ def test_a_killed_sidecar_leaves_no_lock_and_no_half_transaction(cluster, direct
             client.simple(INSERT)
         pids = ", ".join(str(client.pid) for client in clients)
         sidecar.stop(signal.SIGKILL)
-        wait_until(lambda: not cluster.execute(f"SELECT 1 FROM pg_stat_activity WHERE pid IN ({pids})"), "them to go")
+        wait_until(
+            lambda: not cluster.execute(f"SELECT 1 FROM pg_stat_activity WHERE pid IN ({pids})"), "them to go"
+        )
         assert cluster.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == [(0,)]
         assert cluster.execute("SELECT count(*) FROM kudos_ledger") == [(20,)]
         sidecar.start()
@@ -125,9 +149,15 @@ def test_pgbench_sees_an_end_and_no_other_error_when_its_sidecar_drains(cluster,
     with Sidecar(direct, {"drain": {"timeout": "20s"}}) as sidecar:
         path = sidecar.folder / "script.sql"
         path.write_text(script)
-        load = spawn(["pgbench", "-n", "-c", "8", "-T", "60", "-f", str(path), sidecar.endpoint().dsn()],
-                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        wait_until(lambda: cluster.execute("SELECT count(*) FROM kudos_ledger")[0][0] > 200, "the load to run")
+        load = spawn(
+            ["pgbench", "-n", "-c", "8", "-T", "60", "-f", str(path), sidecar.endpoint().dsn()],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        wait_until(
+            lambda: cluster.execute("SELECT count(*) FROM kudos_ledger")[0][0] > 200, "the load to run"
+        )
         assert sidecar.stop() == 0
         output, _ = load.communicate(timeout=60)
     assert "terminating connection due to administrator command" in output

@@ -1,4 +1,5 @@
-"""How many clients there may be, and what those are told for whom there is no room; descriptors; the time to start up."""
+"""How many clients there may be, and what those are told for whom there is no room; descriptors; the time
+to start up."""
 
 import pathlib
 import re
@@ -57,7 +58,9 @@ def test_one_client_more_than_max_clients_is_told_53300_and_may_come_later(direc
 
 
 def test_cancel_requests_and_probes_need_no_place(direct, cluster):
-    with Sidecar(direct, {"limits": {"max_clients": 1}}) as sidecar, wire.WireClient(sidecar.endpoint()) as client:
+    with Sidecar(direct, {"limits": {"max_clients": 1}}) as sidecar, wire.WireClient(
+        sidecar.endpoint()
+    ) as client:
         client.send(wire.query("SELECT pg_sleep(60)"))
         asleep = f"SELECT 1 FROM pg_stat_activity WHERE pid = {client.pid} AND wait_event = 'PgSleep'"
         wait_until(lambda: cluster.execute(asleep), "the statement to run")
@@ -73,14 +76,17 @@ def test_the_soft_limit_on_descriptors_is_raised_at_the_start(direct):
 
 
 def test_with_too_few_descriptors_fewer_clients_are_admitted_and_the_log_says_so(direct):
-    """64 descriptors, 200 clients: those without a place are told 53300, the others live on, and all recovers."""
+    """64 descriptors, 200 clients: those without a place are told 53300, the others live on, and all
+    recovers."""
     with Sidecar(direct, launcher=["prlimit", "--nofile=64:64"]) as sidecar:
         assert "the limit on open descriptors allows" in sidecar.log()
         clients = [connected(sidecar.endpoint()) for _ in range(200)]
         admitted = [client for client in clients if client]
         assert 0 < len(admitted) < 32
         assert refusal(sidecar.endpoint())["C"] == "53300"
-        assert [client.rows("SELECT count(*) FROM kudos_ledger") for client in admitted] == [[["20"]]] * len(admitted)
+        assert [client.rows("SELECT count(*) FROM kudos_ledger") for client in admitted] == [[["20"]]] * len(
+            admitted
+        )
         assert sidecar.get("/livez")[0] == 200
         for client in admitted:
             client.close()
@@ -91,7 +97,9 @@ def test_with_too_few_descriptors_fewer_clients_are_admitted_and_the_log_says_so
 
 def test_out_of_descriptors_by_silent_clients_it_turns_others_away_and_recovers(direct):
     """Clients that say nothing take a descriptor each, and no place."""
-    with Sidecar(direct, {"limits": {"client_startup_timeout": "60s"}}, launcher=["prlimit", "--nofile=64:64"]) as sidecar:
+    with Sidecar(
+        direct, {"limits": {"client_startup_timeout": "60s"}}, launcher=["prlimit", "--nofile=64:64"]
+    ) as sidecar:
         with wire.WireClient(sidecar.endpoint()) as early:
             silent = [sidecar.endpoint().socket() for _ in range(200)]
             assert refusal(sidecar.endpoint())["C"] == "53300"

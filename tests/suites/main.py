@@ -23,11 +23,19 @@ SERVER_SETTINGS = {"shared_buffers": "128MB", "max_connections": "200", "wal_lev
 def arguments():
     parser = argparse.ArgumentParser(
         prog="tests/suites/run",
-        description="PostgreSQL's own test suites, directly and through the sidecar, on one server. Exit code 1: some "
-        "test put out something else than on the direct connection.")
-    parser.add_argument("--suite", action="append", choices=("core", "isolation", "pipeline"), help="only this one")
-    parser.add_argument("--setting", action="append", choices=settings.NAMES, help="only this one, beside direct")
-    parser.add_argument("--test", action="append", default=[], help="only this test of the suite (with what it needs)")
+        description="PostgreSQL's own test suites, directly and through the sidecar, on one server. "
+        "Exit code 1: some "
+        "test put out something else than on the direct connection.",
+    )
+    parser.add_argument(
+        "--suite", action="append", choices=("core", "isolation", "pipeline"), help="only this one"
+    )
+    parser.add_argument(
+        "--setting", action="append", choices=settings.NAMES, help="only this one, beside direct"
+    )
+    parser.add_argument(
+        "--test", action="append", default=[], help="only this test of the suite (with what it needs)"
+    )
     parser.add_argument("--out", type=pathlib.Path, help="keep outputs and differences in this folder")
     return parser.parse_args()
 
@@ -59,7 +67,9 @@ class Run:
                 if setting == "heavily_gated" and suite.may_wait:
                     with Rehearsals(sidecar) as rehearsals:
                         outcomes = suite.run(proxied, folder, self.options.test)
-                    print(f"{suite.name}, {setting}: {rehearsals.held} rehearsed transitions", file=sys.stderr)
+                    print(
+                        f"{suite.name}, {setting}: {rehearsals.held} rehearsed transitions", file=sys.stderr
+                    )
                 else:
                     outcomes = suite.run(proxied, folder, self.options.test)
                 pins = sidecar.metric("ledgergate_pins_total")
@@ -79,14 +89,20 @@ class Run:
             self._write_difference(suite, setting, test, expected[test], found.get(test))
         failed = sorted(test for test, outcome in found.items() if not outcome.passed)
         if failed:
-            print(f"{suite.name}, {setting}: not as the expected files say: {', '.join(failed)}", file=sys.stderr)
+            print(
+                f"{suite.name}, {setting}: not as the expected files say: {', '.join(failed)}",
+                file=sys.stderr,
+            )
         if different:
             print(f"{suite.name}, {setting}: not as direct: {', '.join(different)}", file=sys.stderr)
 
     def _write_difference(self, suite, setting, test, expected, found):
         lines = difflib.unified_diff(
-            expected.output.splitlines(keepends=True), (found.output if found else "").splitlines(keepends=True),
-            DIRECT, setting)
+            expected.output.splitlines(keepends=True),
+            (found.output if found else "").splitlines(keepends=True),
+            DIRECT,
+            setting,
+        )
         folder = self.folder / suite.name / "differences"
         folder.mkdir(exist_ok=True)
         (folder / f"{test}.{setting}.diff").write_text("".join(lines))

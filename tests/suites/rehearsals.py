@@ -1,10 +1,12 @@
-"""Transitions that change nothing, one after another, while a suite runs: its pins have somebody to wait for."""
+"""Transitions that change nothing, one after another, while a suite runs: its pins have somebody to wait
+for."""
 
 import threading
 
 
 class Rehearsals:
-    """Each takes the exclusive gate like a real one and rolls back. A pin waits for as long as it queues and holds."""
+    """Each takes the exclusive gate like a real one and rolls back. A pin waits for as long as it queues
+    and holds."""
 
     def __init__(self, sidecar):
         self._sidecar = sidecar

@@ -1,8 +1,10 @@
-"""PostgreSQL's own suites: SQL, specs and expected files from Debian's source package, programs from its packages.
+"""PostgreSQL's own suites: SQL, specs and expected files from Debian's source package, programs from its
+packages.
 
 The source package is got from the machine's own Debian mirror and kept under build/ (another place:
-$LEDGERGATE_SUITES_CACHE). Its minor version may be older than the server's; then a few expected files differ on a direct
-connection too. Only what Debian does not ship is compiled: the module regress.so and the program libpq_pipeline.
+$LEDGERGATE_SUITES_CACHE). Its minor version may be older than the server's; then a few expected files differ
+on a direct connection too. Only what Debian does not ship is compiled: the module regress.so and the program
+libpq_pipeline.
 """
 
 import dataclasses
@@ -55,16 +57,20 @@ def _cache_folder():
 
 
 def _download(cache):
-    """The source archive of the newest version that the mirror still has: not every listed one may be there."""
+    """The source archive of the newest version that the mirror still has: not every listed one may be
+    there."""
     state = cache / "apt"
     for folder in ("lists/partial", "archives/partial"):
         (state / folder).mkdir(parents=True, exist_ok=True)
     mirrors = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"],
-        check=True, capture_output=True, text=True,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     (state / "sources.list").write_text(
-        "".join(f"deb-src {mirror} {suite} main\n" for mirror, suite in _mirrors(mirrors)))
+        "".join(f"deb-src {mirror} {suite} main\n" for mirror, suite in _mirrors(mirrors))
+    )
     options = []
     for key, value in (
         ("Dir::Etc::sourcelist", state / "sources.list"),
@@ -78,12 +84,23 @@ def _download(cache):
     subprocess.run(["apt-get", *options, "-qq", "update"], check=True, stdout=subprocess.DEVNULL)
     package = f"postgresql-{MAJOR}"
     known = subprocess.run(
-        ["apt-cache", *options, "showsrc", "--only-source", package], check=True, capture_output=True, text=True
+        ["apt-cache", *options, "showsrc", "--only-source", package],
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     versions = [line.split()[1] for line in known.splitlines() if line.startswith("Version:")]
     versions.sort(key=lambda version: int(version.split(".")[1].split("-")[0]), reverse=True)
     for version in versions:
-        command = ["apt-get", *options, "-qq", "--only-source", "source", "--download-only", f"{package}={version}"]
+        command = [
+            "apt-get",
+            *options,
+            "-qq",
+            "--only-source",
+            "source",
+            "--download-only",
+            f"{package}={version}",
+        ]
         if subprocess.run(command, check=False, cwd=cache, stderr=subprocess.DEVNULL).returncode == 0:
             return cache / f"{package}_{version.split('-')[0]}.orig.tar.bz2"
     raise RuntimeError(f"the mirror has no source of {package}; it lists {versions}")
@@ -97,7 +114,15 @@ def _mirrors(listing):
 def _unpack(archive, cache):
     tree = "postgresql-" + archive.name.removesuffix(".orig.tar.bz2").split("_")[1]
     subprocess.run(
-        ["tar", "xjf", str(archive), "-C", str(cache), "--no-same-owner", *(f"{tree}/{part}" for part in PARTS)],
+        [
+            "tar",
+            "xjf",
+            str(archive),
+            "-C",
+            str(cache),
+            "--no-same-owner",
+            *(f"{tree}/{part}" for part in PARTS),
+        ],
         check=True,
     )
 
@@ -107,7 +132,9 @@ def _compile_module(tree):
     if not target.exists():
         target.parent.mkdir(exist_ok=True)
         include = f"-I/usr/include/postgresql/{MAJOR}/server"
-        _compile("-O1", "-fPIC", "-shared", include, str(tree / "src/test/regress/regress.c"), "-o", str(target))
+        _compile(
+            "-O1", "-fPIC", "-shared", include, str(tree / "src/test/regress/regress.c"), "-o", str(target)
+        )
     return target
 
 
@@ -115,9 +142,9 @@ def _compile_pipeline(tree):
     target = tree / "lib/libpq_pipeline"
     if not target.exists():
         target.parent.mkdir(exist_ok=True)
-        includes = [
-            f"-I/usr/include/postgresql/{folder}" for folder in (f"{MAJOR}/server", "internal")
-        ] + ["-I/usr/include/postgresql"]
+        includes = [f"-I/usr/include/postgresql/{folder}" for folder in (f"{MAJOR}/server", "internal")] + [
+            "-I/usr/include/postgresql"
+        ]
         source = tree / "src/test/modules/libpq_pipeline/libpq_pipeline.c"
         libraries = [f"-L{PROGRAMS}/lib", "-lpq", "-lpgcommon", "-lpgport"]
         _compile("-O1", *includes, str(source), "-o", str(target), *libraries)

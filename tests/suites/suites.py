@@ -1,7 +1,9 @@
 """The three suites: how each is run against an endpoint, and what it says.
 
-Each run has a new database, made as pg_regress itself would make it, and its programs run as the server's account, since
-the server reads and writes files beside theirs. An outcome is the suite's own verdict on a test and what the test put out.
+Each run has a new database, made as pg_regress itself would make it, and its programs run as the server's
+account, since
+the server reads and writes files beside theirs. An outcome is the suite's own verdict on a test and what
+the test put out.
 """
 
 import dataclasses
@@ -31,17 +33,23 @@ def make_database(cluster, name):
     cluster.execute(f"DROP DATABASE IF EXISTS {name}", "postgres")
     cluster.execute(f"CREATE DATABASE {name} TEMPLATE template0", "postgres")
     for setting, value in (
-        ("lc_messages", "C"), ("lc_monetary", "C"), ("lc_numeric", "C"), ("lc_time", "C"),
-        ("bytea_output", "hex"), ("timezone_abbreviations", "Default"),
+        ("lc_messages", "C"),
+        ("lc_monetary", "C"),
+        ("lc_numeric", "C"),
+        ("lc_time", "C"),
+        ("bytea_output", "hex"),
+        ("timezone_abbreviations", "Default"),
     ):
         cluster.execute(f"ALTER DATABASE {name} SET {setting} TO '{value}'", "postgres")
     cluster.execute(CONTROL, name)
 
 
 class RegressSuite:
-    """The core suite and the isolation suite: pg_regress runs a schedule and compares with the expected files.
+    """The core suite and the isolation suite: pg_regress runs a schedule and compares with the expected
+    files.
 
-    Where `may_wait` is false the outputs tell which step waited, so nothing may make one wait that does not directly.
+    Where `may_wait` is false the outputs tell which step waited, so nothing may make one wait that does not
+    directly.
     """
 
     def __init__(self, name, database, program, inputs, schedule, module=None, may_wait=True):
@@ -55,9 +63,15 @@ class RegressSuite:
 
     def run(self, endpoint, folder, only=()):
         command = [
-            str(self.program), "--use-existing", f"--dbname={self.database}", f"--host={endpoint.host}",
-            f"--port={endpoint.port}", f"--user={endpoint.user}", f"--inputdir={self.inputs}",
-            f"--outputdir={folder}", "--bindir=/usr/lib/postgresql/15/bin",
+            str(self.program),
+            "--use-existing",
+            f"--dbname={self.database}",
+            f"--host={endpoint.host}",
+            f"--port={endpoint.port}",
+            f"--user={endpoint.user}",
+            f"--inputdir={self.inputs}",
+            f"--outputdir={folder}",
+            "--bindir=/usr/lib/postgresql/15/bin",
             f"--max-concurrent-tests={MAX_CONCURRENT_TESTS}",
         ]
         if self.module:
@@ -67,7 +81,8 @@ class RegressSuite:
             subprocess.run(command, stdout=log, stderr=log, check=False, cwd=folder, **account("postgres"))
         verdicts = VERDICT.findall((folder / "log").read_text(errors="replace"))
         return {
-            test: Outcome(verdict == "ok", _text(folder / "results" / f"{test}.out")) for test, verdict in verdicts
+            test: Outcome(verdict == "ok", _text(folder / "results" / f"{test}.out"))
+            for test, verdict in verdicts
         }
 
 
@@ -81,8 +96,15 @@ class PipelineSuite:
     database = "pipelines"
     may_wait = True
     traced = {
-        "simple_pipeline", "nosync", "multi_pipelines", "prepared", "singlerow", "pipeline_abort", "pipeline_idle",
-        "transaction", "disallowed_in_pipeline",
+        "simple_pipeline",
+        "nosync",
+        "multi_pipelines",
+        "prepared",
+        "singlerow",
+        "pipeline_abort",
+        "pipeline_idle",
+        "transaction",
+        "disallowed_in_pipeline",
     }
 
     def __init__(self, program):
@@ -96,8 +118,14 @@ class PipelineSuite:
             options = ["-r", "700"] + (["-t", str(trace)] if test in self.traced else [])
             done = subprocess.run(
                 [str(self.program), *options, test, endpoint.dsn()],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True, errors="replace",
-                cwd=folder, timeout=300, **account("postgres"),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                check=False,
+                text=True,
+                errors="replace",
+                cwd=folder,
+                timeout=300,
+                **account("postgres"),
             )
             (folder / f"{test}.out").write_text(done.stdout)
             expected = self.program.parent.parent / f"src/test/modules/libpq_pipeline/traces/{test}.trace"
@@ -108,10 +136,22 @@ class PipelineSuite:
 
 def all_suites(sources):
     return [
-        RegressSuite("core", "regression", sources.pg_regress, sources.tests / "regress",
-                     sources.tests / "regress/parallel_schedule", sources.regress_module),
-        RegressSuite("isolation", "isolation_regression", sources.pg_isolation_regress, sources.tests / "isolation",
-                     sources.tests / "isolation/isolation_schedule", may_wait=False),
+        RegressSuite(
+            "core",
+            "regression",
+            sources.pg_regress,
+            sources.tests / "regress",
+            sources.tests / "regress/parallel_schedule",
+            sources.regress_module,
+        ),
+        RegressSuite(
+            "isolation",
+            "isolation_regression",
+            sources.pg_isolation_regress,
+            sources.tests / "isolation",
+            sources.tests / "isolation/isolation_schedule",
+            may_wait=False,
+        ),
         PipelineSuite(sources.libpq_pipeline),
     ]
 

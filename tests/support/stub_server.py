@@ -1,4 +1,5 @@
-"""A stand-in for a server that says what the test wants, cut where the test wants, and ends how the test wants."""
+"""A stand-in for a server that says what the test wants, cut where the test wants, and ends how the test
+wants."""
 
 import contextlib
 import socket
@@ -15,7 +16,8 @@ def reset(plain):
 
 
 class StubServer:
-    """Each connection is given to `serve(socket)` in a thread of its own, which the end of the block waits for."""
+    """Each connection is given to `serve(socket)` in a thread of its own, which the end of the block waits
+    for."""
 
     def __init__(self, serve):
         self._serve = serve
@@ -69,7 +71,8 @@ def read_exactly(plain, count):
 
 
 def relay(server, limit=None, how="FIN", piece=1 << 16):
-    """What to serve so that a connection goes to `server` (an endpoint): in pieces of `piece` bytes both ways, and of
+    """What to serve so that a connection goes to `server` (an endpoint): in pieces of `piece` bytes both
+    ways, and of
     what the server says only the first `limit` bytes, behind which both connections end."""
 
     def serve(plain):

@@ -1,9 +1,11 @@
-"""Fixtures of the wire cases: the same case directly, through a relaying sidecar, one with no rule that matches, and one that gates."""
+"""Fixtures of the wire cases: the same case directly, through a relaying sidecar, one with no rule that
+matches, and one that gates."""
 
 import pytest
 
 from support.sidecar import Sidecar
 from ways import CHANGES
+
 
 @pytest.fixture(scope="session", params=list(CHANGES))
 def way(request):

@@ -19,7 +19,11 @@ from support.waiting import wait_until
 from ways import CHANGES
 
 LOG_IN = wire.startup(user="loader", database="horde")
-COPY = wire.query("COPY kudos_ledger (user_id, amount) FROM STDIN") + wire.copy_data(b"1\t1\n") + wire.copy_done()
+COPY = (
+    wire.query("COPY kudos_ledger (user_id, amount) FROM STDIN")
+    + wire.copy_data(b"1\t1\n")
+    + wire.copy_done()
+)
 TOUCHING = wire.query("BEGIN") + wire.query(INSERT) + wire.extended(LEDGER) + COPY + wire.query("ROLLBACK")
 CONVERSATION = LOG_IN + TOUCHING + wire.terminate()
 
@@ -127,11 +131,15 @@ def test_a_backend_that_is_killed_in_the_middle_of_its_result_ends_that_session_
         restarts = restarts_of(own_cluster)
         for round_number in range(3):
             with wire.WireClient(sidecar.endpoint()) as client:
-                client.send(wire.query("SELECT repeat('x', 8000) FROM kudos_ledger, generate_series(1, 20000)"))
+                client.send(
+                    wire.query("SELECT repeat('x', 8000) FROM kudos_ledger, generate_series(1, 20000)")
+                )
                 assert client.read().kind == "T"
                 os.kill(client.pid, signal.SIGKILL)
                 read_up_to_the_end(client.socket)
-            wait_until(lambda: accepts(own_cluster, restarts + round_number + 1), "the server to have recovered")
+            wait_until(
+                lambda: accepts(own_cluster, restarts + round_number + 1), "the server to have recovered"
+            )
             with wire.WireClient(sidecar.endpoint()) as client:
                 assert client.rows("SELECT count(*) FROM kudos_ledger") == [["20"]]
         wait_until(lambda: sidecar.metric("ledgergate_clients") == 0, "no session to be left")
@@ -216,8 +224,10 @@ def test_a_port_that_nobody_listens_on_is_left_for_the_next_host(cluster, way):
         client.send(wire.query("SELECT pg_sleep(60)"))
         wait_until(
             lambda: cluster.execute(
-                f"SELECT 1 FROM pg_stat_activity WHERE pid = {client.pid} AND wait_event = 'PgSleep'"),
-            "the statement to run")
+                f"SELECT 1 FROM pg_stat_activity WHERE pid = {client.pid} AND wait_event = 'PgSleep'"
+            ),
+            "the statement to run",
+        )
         with Endpoint("127.0.0.1", sidecar.listen_port).socket() as plain:
             plain.sendall(wire.cancel_request(client.pid, client.secret))
             assert plain.recv(10) == b""

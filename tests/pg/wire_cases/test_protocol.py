@@ -1,4 +1,4 @@
-"""Versions and options of the protocol, start-up packets and keys: what the server says, through every way."""
+"""Versions and options of the protocol, start-up packets and keys: what the server says, through every way.
 
 import signal
 import struct
@@ -21,9 +21,11 @@ OPTIONS = [
     "-c search_path=a+b%20c",
     "-c no_equals_sign",
 ]
-SHOWN = "SELECT current_setting('a.b', true), current_setting('d.e', true), current_setting('g.h', true), " \
-    "current_setting('g.k', true), current_setting('application_name'), current_setting('work_mem'), " \
+SHOWN = (
+    "SELECT current_setting('a.b', true), current_setting('d.e', true), current_setting('g.h', true), "
+    "current_setting('g.k', true), current_setting('application_name'), current_setting('work_mem'), "
     "current_setting('search_path')"
+)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -80,13 +82,20 @@ def send_cancel(endpoint, pid, secret):
         return plain.recv(100)
 
 
-@pytest.mark.parametrize("option", ["max_protocol_version=3.0", "max_protocol_version=3.2", "max_protocol_version=latest"])
+@pytest.mark.parametrize(
+    "option", ["max_protocol_version=3.0", "max_protocol_version=3.2", "max_protocol_version=latest"]
+)
 def test_libpq_that_asks_for_a_version_sees_the_same(direct, through, option):
     """psql is that of the server's own major version: before 18 it says that it does not know the option."""
 
     def psql(endpoint):
-        done = subprocess.run(["psql", "-X", "-c", "SELECT count(*) FROM kudos_ledger", f"{endpoint.dsn()} {option}"],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run(
+            ["psql", "-X", "-c", "SELECT count(*) FROM kudos_ledger", f"{endpoint.dsn()} {option}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         return done.returncode, done.stdout
 
     assert psql(through) == psql(direct)
@@ -94,8 +103,13 @@ def test_libpq_that_asks_for_a_version_sees_the_same(direct, through, option):
 
 def test_psql_cancels_with_the_newest_protocol_that_it_knows(cluster, through):
     newest = "max_protocol_version=latest" if major(cluster) >= 18 else ""
-    process = spawn(["psql", "-X", "-c", "SELECT 'newest', pg_sleep(60) FROM kudos_ledger", f"{through.dsn()} {newest}"],
-                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
+    process = spawn(
+        ["psql", "-X", "-c", "SELECT 'newest', pg_sleep(60) FROM kudos_ledger", f"{through.dsn()} {newest}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
     asleep = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'SELECT ''newest''%'"
     wait_until(lambda: cluster.execute(asleep), "psql's statement to run")
     process.send_signal(signal.SIGINT)
@@ -118,7 +132,9 @@ def test_log_in_may_arrive_in_any_pieces(direct, through, size):
 @pytest.mark.parametrize("length", [1, 1023, 1024, 4096, 65_000])
 def test_passwords_of_any_length_travel_whole(cluster, direct, through, length):
     secret = "p" * length
-    cluster.execute("SET password_encryption = 'scram-sha-256'; ALTER ROLE app_password PASSWORD '" + secret + "'")
+    cluster.execute(
+        "SET password_encryption = 'scram-sha-256'; ALTER ROLE app_password PASSWORD '" + secret + "'"
+    )
 
     def log_in(endpoint, words):
         with wire.WireClient(endpoint, start=False) as client:
@@ -140,8 +156,14 @@ def test_a_hostile_search_path_does_not_redirect_the_pin(cluster, through, way, 
         options = "-c search_path=hostile,pg_catalog,public"
         with wire.WireClient(through, options=options) as client:
             insert = "INSERT INTO kudos_ledger (user_id, amount) VALUES (1, 1)"
-            for part in (wire.query(insert), wire.extended(insert), wire.query("BEGIN"), wire.query(insert),
-                         wire.query("COMMIT"), wire.query("CALL post_in_two_transactions(1)")):
+            for part in (
+                wire.query(insert),
+                wire.extended(insert),
+                wire.query("BEGIN"),
+                wire.query(insert),
+                wire.query("COMMIT"),
+                wire.query("CALL post_in_two_transactions(1)"),
+            ):
                 assert not [m for m in client.ask(part) if m.kind == "E"]
         if way == "gated":
             oracle.assert_clean(at_least=5)

@@ -1,4 +1,5 @@
-"""Each conversation of rows.py has the same answers, byte for byte, directly and by every way through the sidecar."""
+"""Each conversation of rows.py has the same answers, byte for byte, directly and by every way through the
+sidecar."""
 
 import pytest
 
