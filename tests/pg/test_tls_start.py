@@ -162,7 +162,9 @@ def test_broken_handshakes_leave_nothing_behind(sidecar):
     connect(sidecar.at("allow")).close()
 
     def settled():
-        return wait_until(lambda: sidecar.get("/v1/sessions")[1]["sessions"] == [] and sidecar.descriptor_count(), "")
+        return wait_until(
+            lambda: sidecar.get("/v1/sessions")[1]["sessions"] == [] and sidecar.descriptor_count(), ""
+        )
 
     before = settled()
     for cut in list(range(0, len(hello), 7)) + [len(hello)]:

@@ -1,4 +1,4 @@
-"""Traffic over TLS on both sides: cancelling, pins, COPY, sizes around the records, both ways at once, drivers."""
+"""Traffic over TLS: cancelling, pins, COPY, sizes around the records, both ways at once, drivers."""
 
 import asyncio
 import hashlib
@@ -107,8 +107,8 @@ def test_texts_around_the_size_of_a_record_arrive(secured, size):
 
 
 def test_rows_of_every_size_reach_a_client_that_never_blocks(secured):
-    """libpq's asynchronous calls read once for each readiness of the socket: a longer record than they drain at once
-    would leave them waiting for bytes that they have."""
+    """libpq's asynchronous calls read once for each readiness of the socket: a longer record than they drain
+    at once would leave them waiting for bytes that they have."""
     connection = psycopg2.connect(secured.dsn(), async_=1)
 
     def wait():
@@ -231,7 +231,11 @@ def test_pipelines_of_psycopg_are_answered_in_order(secured):
 def test_asyncpg_works_over_tls(secured):
     async def work():
         connection = await asyncpg.connect(
-            host=secured.host, port=secured.port, user=secured.user, database=secured.dbname, ssl=trusting_context()
+            host=secured.host,
+            port=secured.port,
+            user=secured.user,
+            database=secured.dbname,
+            ssl=trusting_context(),
         )
         try:
             async with connection.transaction():
