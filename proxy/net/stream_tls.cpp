@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t receive_bytes = 64 * 1024;
 /// Plaintext that is sealed for one send.
 constexpr std::size_t seal_bytes = 256 * 1024;
-/// Answers that the peer can make us give without reading them (KeyUpdate of TLS 1.3) pile up to this; then
-/// it is not read until it has read them.
+/// Answers that the peer can make us give without reading them (alerts that deny a renegotiation) pile up to
+/// this; then it is not read until it has read them.
 constexpr std::size_t answers_max_bytes = 64 * 1024;
 
 } // namespace

@@ -1,7 +1,7 @@
 """Fixtures of the tests that need a server. Every file has its own cluster, started once.
 
-With $LEDGERGATE_TEST_TLS the shared sidecar has TLS on both sides: its clients must use it, and it uses it towards the
-server.
+With $LEDGERGATE_TEST_TLS the shared sidecar has TLS on both sides: its clients must use it, and it uses it
+towards the server.
 """
 
 import os

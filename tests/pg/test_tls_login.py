@@ -1,4 +1,4 @@
-"""SCRAM and channel binding through the sidecar: the layouts of its README, each with every wish of the client."""
+"""SCRAM and channel binding through the sidecar: each layout with every wish of the client."""
 
 import psycopg2
 import pytest

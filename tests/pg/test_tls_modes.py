@@ -73,7 +73,10 @@ def test_every_client_mode_meets_every_server_mode(cluster, certificates, mode):
                 connection = connect(sidecar.at(name), sslmode=sslmode)
                 client, server = both_legs(connection)
                 wants = name != "off" and sslmode in encrypted[name]
-                assert (client, server) == ("TLSv1.3" if wants else None, None if mode == "off" else "TLSv1.3")
+                assert (client, server) == (
+                    "TLSv1.3" if wants else None,
+                    None if mode == "off" else "TLSv1.3",
+                )
                 with connection.cursor() as cursor:
                     cursor.execute("SELECT count(*) FROM kudos_ledger")
                     assert cursor.fetchone() == (20,)
@@ -104,7 +107,10 @@ def test_clients_are_let_in_by_their_certificates(cluster, certificates):
     }
 
     def showing(name):
-        return {"sslcert": str(certificates.file(f"{name}.crt")), "sslkey": str(certificates.file(f"{name}.key"))}
+        return {
+            "sslcert": str(certificates.file(f"{name}.crt")),
+            "sslkey": str(certificates.file(f"{name}.key")),
+        }
 
     with TlsSidecar(cluster.endpoint(), listeners, **RELAY) as sidecar:
         for name in listeners:
@@ -133,7 +139,9 @@ def test_a_server_that_admits_only_tls_is_reached(cluster):
 def test_a_server_without_tls_is_used_only_where_tls_is_a_preference(bare_cluster, certificates):
     for mode in UPSTREAM_MODES:
         upstream = upstream_section(mode, certificates)
-        with TlsSidecar(bare_cluster.endpoint(), {"clear": None}, upstream, await_ready=False, **RELAY) as sidecar:
+        with TlsSidecar(
+            bare_cluster.endpoint(), {"clear": None}, upstream, await_ready=False, **RELAY
+        ) as sidecar:
             if mode in ("off", "prefer"):
                 assert both_legs(connect(sidecar.at("clear"))) == (None, None)
             else:
@@ -235,12 +243,22 @@ def own(name):
         (own("stranger"), "{ mode: verify-ca, ca: CERTS/ca.crt }", "cannot be the server's own certificate"),
         (own("stranger"), "{ mode: prefer, ca: CERTS/ca.crt }", "cannot be the server's own certificate"),
         (own("misnamed"), "{ mode: verify-full, ca: CERTS/ca.crt }", "names none of the hosts"),
-        (own("stranger")[:-1] + ", channel_binding: disabled }", "{ mode: verify-ca, ca: CERTS/ca.crt }", None),
+        (
+            own("stranger")[:-1] + ", channel_binding: disabled }",
+            "{ mode: verify-ca, ca: CERTS/ca.crt }",
+            None,
+        ),
         (own("expired"), "{ mode: off }", "has expired"),
-        ("{ mode: require, cert: CERTS/server.crt, key: CERTS/app.key }", "{ mode: off }", "is not the key of"),
+        (
+            "{ mode: require, cert: CERTS/server.crt, key: CERTS/app.key }",
+            "{ mode: off }",
+            "is not the key of",
+        ),
     ],
 )
-def test_layouts_that_cannot_work_are_refused_with_their_place(tmp_path, certificates, listener, upstream, problem):
+def test_layouts_that_cannot_work_are_refused_with_their_place(
+    tmp_path, certificates, listener, upstream, problem
+):
     code, words = check(tmp_path, certificates, listener, upstream)
     if problem is None:
         assert (code, words) == (0, "")

@@ -1,6 +1,7 @@
 """How TLS begins: asked for or at once, in pieces, never, too slowly, with something else in between."""
 
 import contextlib
+import os
 import re
 import socket
 import ssl
@@ -162,7 +163,9 @@ def test_broken_handshakes_leave_nothing_behind(sidecar):
     connect(sidecar.at("allow")).close()
 
     def settled():
-        return wait_until(lambda: sidecar.get("/v1/sessions")[1]["sessions"] == [] and sidecar.descriptor_count(), "")
+        return wait_until(
+            lambda: sidecar.get("/v1/sessions")[1]["sessions"] == [] and sidecar.descriptor_count(), ""
+        )
 
     before = settled()
     for cut in list(range(0, len(hello), 7)) + [len(hello)]:
@@ -176,6 +179,39 @@ def test_broken_handshakes_leave_nothing_behind(sidecar):
         plain.close()
     wait_until(lambda: sidecar.descriptor_count() <= before, "the sockets to be closed")
     connect(sidecar.at("require"), sslmode="require").close()
+
+
+def test_thousands_of_broken_handshakes_cost_no_memory(sidecar):
+    def break_one():
+        plain, _ = ask_for_tls(sidecar.at("allow"))
+        plain.sendall(b"\x16\x03\x01\x00\x05nonsense" * 10)
+        assert is_closed(plain)
+        plain.close()
+
+    for _ in range(300):
+        break_one()
+    before = sidecar.resident_kib()
+    for _ in range(2000):
+        break_one()
+    assert sidecar.resident_kib() - before < 4000
+
+
+@pytest.mark.parametrize("record", [b"\x15\x03\x03\x00\x02\x02\x28", b"\x17\x03\x03\x00\x20" + b"x" * 32])
+def test_a_broken_stream_ends_the_session_and_its_transaction(sidecar, cluster, record):
+    """A fatal alert, or a record that was changed; the client then stays on its socket."""
+    client = wire.WireClient(sidecar.at("require", tls=True))
+    client.simple("BEGIN")
+    client.simple("SELECT count(*) FROM kudos_ledger")
+    pid = client.pid
+    with socket.socket(fileno=os.dup(client.socket.fileno())) as plain:
+        plain.sendall(record)
+        wait_until(
+            lambda: not cluster.execute(f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid}"),
+            "the server's session to end",
+        )
+        plain.settimeout(20)
+        assert is_closed(plain)
+    client.close()
 
 
 def record_of_a_hello():

@@ -1,4 +1,4 @@
-"""What the tests of TLS share: a sidecar with several listeners, and clients that do by hand what drivers do not."""
+"""What the tests of TLS share: a sidecar with several listeners, clients that do what drivers hide."""
 
 import socket
 import ssl

@@ -54,8 +54,8 @@ def find_binaries():
 
 
 class Cluster:
-    """`access`: lines that come first in pg_hba.conf. `certificates`: a Certificates whose `server` the cluster shows
-    over TLS; `ca` is what it asks of clients that have one."""
+    """`access`: lines that come first in pg_hba.conf. `certificates`: a Certificates whose `server` the
+    cluster shows over TLS; `ca` is what it asks of clients that have one."""
 
     def __init__(self, settings=None, access=(), certificates=None):
         self.binaries = find_binaries()
@@ -150,7 +150,8 @@ class Cluster:
         """The one that new connections get; a running server takes it at once."""
         for ending, source in (("crt", name), ("key", name), ("ca", "ca")):
             target = self.data / f"tls.{ending}"
-            target.write_text(self.certificates.file(f"{source}.{'crt' if ending == 'ca' else ending}").read_text())
+            suffix = "crt" if ending == "ca" else ending
+            target.write_text(self.certificates.file(f"{source}.{suffix}").read_text())
             target.chmod(0o600)
             self._give_to_server_account(target, 0o600)
         if self.process is not None:

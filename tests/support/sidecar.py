@@ -94,9 +94,9 @@ def merged(base, changes):
 
 
 class Sidecar:
-    """`server` is the endpoint that the sidecar connects to; `changes` are laid over the configuration; `launcher` is
-    a command line that starts another one in its own place, `command` what is run instead of the product. With
-    `certificates` there is TLS on both sides, with the server's own certificate."""
+    """`server` is the endpoint that the sidecar connects to; `changes` are laid over the configuration;
+    `launcher` is a command line that starts another one in its own place, `command` what is run instead of
+    the product. With `certificates` there is TLS on both sides, with the server's own certificate."""
 
     def __init__(self, server, changes=None, await_ready=True, launcher=(), command=None, certificates=None):
         self.server = server

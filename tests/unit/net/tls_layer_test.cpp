@@ -1,6 +1,7 @@
 #include "proxy/net/tls_layer.hpp"
 
 #include <gmock/gmock.h>
+#include <openssl/ssl.h>
 
 #include <array>
 
@@ -192,6 +193,57 @@ TEST_F(TlsLayer, LetsClientsWithoutACertificateInWhereItIsOptional) {
   EXPECT_EQ(shake_hands(), tls_status::ok);
   present("stranger");
   EXPECT_EQ(shake_hands(), tls_status::failed);
+}
+
+/// A client that OpenSSL drives itself, for what tls_layer never does.
+struct raw_client {
+  explicit raw_client(const tls_context& with) : ssl(SSL_new(with.get())) {
+    SSL_set_bio(ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    SSL_set_connect_state(ssl);
+  }
+  ~raw_client() { SSL_free(ssl); }
+  raw_client(const raw_client&) = delete;
+  raw_client& operator=(const raw_client&) = delete;
+
+  void give(const std::string& bytes) const {
+    if (!bytes.empty()) BIO_write(SSL_get_rbio(ssl), bytes.data(), static_cast<int>(bytes.size()));
+  }
+  std::string take() const {
+    std::string bytes(1 << 16, '\0');
+    const int got = BIO_read(SSL_get_wbio(ssl), bytes.data(), static_cast<int>(bytes.size()));
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+  }
+  std::string read() const {
+    std::array<char, 100> buffer{};
+    const int got = SSL_read(ssl, buffer.data(), buffer.size());
+    return {buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+  }
+
+  SSL* ssl;
+};
+
+TEST_F(TlsLayer, FollowsAClientThatChangesItsKeysAndAsksForOurs) {
+  acceptor = tls_layer::accepting(*tls::make_server_context(server, "tls", tls::postgres_profile()));
+  const raw_client raw(*tls::make_upstream_context(client, "tls"));
+  tls_status status = tls_status::want_input;
+  while (SSL_do_handshake(raw.ssl) != 1 || status == tls_status::want_input) {
+    std::string out;
+    status = acceptor->shake_hands(raw.take(), out);
+    ASSERT_NE(status, tls_status::failed);
+    raw.give(out);
+  }
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(SSL_key_update(raw.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+    ASSERT_EQ(SSL_write(raw.ssl, "question", 8), 8);
+    std::string plain(100, '\0');
+    std::string out;
+    const tls_layer::opened done = acceptor->open(raw.take(), plain, out);
+    ASSERT_EQ(plain.substr(0, done.bytes), "question");
+    ASSERT_TRUE(acceptor->seal("answer", out));
+    raw.give(out);
+    ASSERT_EQ(raw.read(), "answer");
+  }
 }
 
 TEST_F(TlsLayer, AgreesOnTheNameOfTheProtocol) {

@@ -22,9 +22,9 @@ public class JdbcClient {
     private static final Pattern PLACEHOLDER = Pattern.compile("\\$(\\d+)");
 
     public static void main(String[] arguments) throws Exception {
-        String url = String.format("jdbc:postgresql://%s:%s/%s?user=%s&ApplicationName=&sslmode=disable&%s",
+        String url = String.format("jdbc:postgresql://%s:%s/%s?user=%s&ApplicationName=&sslmode=%s&%s",
             System.getenv("PGHOST"), System.getenv("PGPORT"), System.getenv("PGDATABASE"),
-            System.getenv("PGUSER"), arguments[1]);
+            System.getenv("PGUSER"), System.getenv().getOrDefault("PGSSLMODE", "disable"), arguments[1]);
         try (Connection connection = DriverManager.getConnection(url)) {
             for (String line : Files.readAllLines(Path.of(arguments[0]))) {
                 if (!line.isEmpty() && !line.startsWith("#")) {
