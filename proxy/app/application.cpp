@@ -87,7 +87,7 @@ struct application::impl {
                                                                                &certificates},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
-        reload(std::move(file), settings,
+        reload(std::move(file), settings, certificates,
                [this](const std::shared_ptr<const config::settings>& changed,
                       std::function<void()> in_force) { use(changed, std::move(in_force)); }),
         backend(backend_parts()), live(io.get_executor(), backend),

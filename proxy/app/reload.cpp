@@ -4,23 +4,32 @@
 
 #include "config/live.hpp"
 #include "config/load.hpp"
+#include "proxy/app/certificates.hpp"
 #include "proxy/observe/log.hpp"
 
 namespace ledgergate::app {
 
-reloader::reloader(std::string file, std::shared_ptr<const config::settings> settings, user use)
-    : file_(std::move(file)), settings_(std::move(settings)), use_(std::move(use)) {}
+namespace {
+
+std::vector<std::string> texts_of(const std::vector<config::load_error>& errors) {
+  std::vector<std::string> texts;
+  for (const config::load_error& each : errors)
+    texts.push_back(config::to_string(each));
+  return texts;
+}
+
+} // namespace
+
+reloader::reloader(std::string file, std::shared_ptr<const config::settings> settings,
+                   tls::context_store& certificates, user use)
+    : file_(std::move(file)), settings_(std::move(settings)), certificates_(certificates),
+      use_(std::move(use)) {}
 
 void reloader::reload(const std::string& who, answer told) {
   using kind = enum admin::reload_outcome::kind;
   observe::log(config::log_level::info, who + " asks to read " + file_ + " again");
   config::load_result loaded = config::load_file(file_);
-  if (!loaded) {
-    std::vector<std::string> problems;
-    for (const config::load_error& each : loaded.error())
-      problems.push_back(config::to_string(each));
-    return told(refused(kind::invalid, std::move(problems)));
-  }
+  if (!loaded) return told(refused(kind::invalid, texts_of(loaded.error())));
   admin::reload_outcome outcome{kind::taken, file_, {}, {}};
   std::vector<std::string> problems;
   for (const config::changed_key& each : config::changed_keys(*settings_, *loaded)) {
@@ -28,6 +37,8 @@ void reloader::reload(const std::string& who, answer told) {
     if (!each.is_live()) problems.push_back(config::refusal(each));
   }
   if (!problems.empty()) return told(refused(kind::needs_restart, std::move(problems)));
+  const auto unreadable = reload_tls(*loaded, file_, certificates_);
+  if (!unreadable.empty()) return told(refused(kind::invalid, texts_of(unreadable)));
   settings_ = std::make_shared<const config::settings>(std::move(*loaded));
   std::string list;
   for (const std::string& key : outcome.changed)

@@ -7,6 +7,7 @@
 
 #include "config/settings.hpp"
 #include "proxy/admin/admin_backend.hpp"
+#include "proxy/tls/context_set.hpp"
 
 namespace ledgergate::app {
 
@@ -19,11 +20,13 @@ class reloader {
   using user = std::function<void(const std::shared_ptr<const config::settings>& settings,
                                   std::function<void()> in_force)>;
 
-  /// `settings` are those of the start, read from `file`.
-  reloader(std::string file, std::shared_ptr<const config::settings> settings, user use);
+  /// `settings` are those of the start, read from `file`. The certificates and keys they name are read again
+  /// with them, and count for the connections that are made from then on.
+  reloader(std::string file, std::shared_ptr<const config::settings> settings,
+           tls::context_store& certificates, user use);
 
-  /// `who` asks, for the log. `told` is called once, now or later. Blocks on the file system for one small
-  /// file.
+  /// `who` asks, for the log. `told` is called once, now or later. Blocks on the file system for a few small
+  /// files.
   void reload(const std::string& who, answer told);
 
  private:
@@ -32,6 +35,7 @@ class reloader {
 
   const std::string file_;
   std::shared_ptr<const config::settings> settings_; ///< in force
+  tls::context_store& certificates_;
   user use_;
 };
 

@@ -184,7 +184,7 @@ async function plan() {
   say(
     $("plan-pause"),
     `Writers would wait about ${duration((pause.queue_ms ?? 0) + (pause.hold_ms ?? 0))}, never more than ` +
-      `${duration(pause.at_most_ms)}. ${found.guards} guards, ${found.steps} steps.`,
+      `${duration(pause.at_most_ms)}. Guards: ${found.guards}, steps: ${found.steps}.`,
   );
 }
 

@@ -58,14 +58,14 @@ export function table(where, columns, rows, empty) {
   const heading = element(
     "tr",
     {},
-    ...columns.map(([text]) => element("th", { scope: "col", textContent: text })),
+    ...columns.map(([text, kind]) => element("th", { scope: "col", className: kind ?? "", textContent: text })),
   );
   const body = rows.map((row) =>
     element(
       "tr",
       {},
       ...row.map((cell, at) => {
-        const made = element("td", { className: columns[at][1] ?? "" });
+        const made = element("td", { className: columns[at][1] ?? "", "data-label": columns[at][0] });
         made.append(
           cell?.badge
             ? element("span", { className: `badge ${cell.badge}`, textContent: cell.text })
@@ -93,11 +93,16 @@ export function notice(where, kind, text, hint) {
   where.append(made);
 }
 
+function stateNote(lock) {
+  if (lock.hold === "exclusive") return " (a transition)";
+  return lock.idle && !lock.state?.startsWith("idle") ? ", waits for its client" : "";
+}
+
 export function holderRows(locks) {
   return locks.map((lock) => [
     lock.prepared_gid ? `prepared ${lock.prepared_gid}` : String(lock.pid),
     duration(lock.age_ms),
-    (lock.idle ? "idle: " : "") + (lock.state ?? "–") + (lock.hold === "exclusive" ? " (a transition)" : ""),
+    (lock.state ?? "–") + stateNote(lock),
     lock.application || "–",
     lock.client ?? (lock.client_address ? `${lock.client_address}:${lock.client_port}` : "local"),
     lock.sidecar ?? "past the sidecars",
@@ -117,6 +122,7 @@ export const holderColumns = [
 
 export function resultOf(record) {
   if (record.result?.outcome === "rehearsed") return { badge: "committed", text: "rehearsed" };
+  if (record.state === "committed" && record.changed === false) return { badge: "", text: "was so already" };
   const reason = record.reason ? ` (${record.reason})` : "";
   return { badge: record.state, text: record.state.replace("_", " ") + reason };
 }
@@ -127,14 +133,14 @@ export const historyColumns = [
   ["Result"],
   ["Waited", "number"],
   ["Held", "number"],
-  ["Longest writer wait", "number"],
+  ["Writers waited", "number"],
   ["Attempts", "number"],
-  ["By"],
-  ["Why, and what was said", "text"],
+  ["By, why, and what was said", "text"],
 ];
 
 export function historyRow(record) {
-  const why = [record.request?.reason, record.message].filter(Boolean).join(" – ");
+  const by = [record.request?.requested_by, record.sidecar].filter(Boolean).join(", ");
+  const why = [by, record.request?.reason, record.message].filter(Boolean).join(" – ");
   return [
     moment(record.finished_at ?? record.started_at),
     `${record.from ?? "–"} → ${record.to}`,
@@ -143,7 +149,6 @@ export function historyRow(record) {
     duration(record.timings.hold),
     duration(record.timings.max_writer_wait),
     String(record.attempts.length),
-    [record.request?.requested_by, record.sidecar].filter(Boolean).join(", ") || "–",
     why || "–",
   ];
 }
