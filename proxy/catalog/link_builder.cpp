@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "proxy/sql/touch_rules.hpp"
-#include "proxy/sql/write_targets.hpp"
 
 namespace ledgergate::catalog {
 
@@ -252,13 +251,13 @@ void link_builder::add_parsed_body(const object& function, const body_facts& fac
 }
 
 void link_builder::link_mention(const object& function, const object& named, const body_facts& facts,
-                                std::string_view body, const std::shared_ptr<const column_names>& words,
-                                bool called) {
+                                const sql::target_reader& targets,
+                                const std::shared_ptr<const column_names>& words, bool called) {
   const std::string reason = "the body of " + shown(function) + " mentions " + shown(named);
   const way_id from = function.using_it();
   if (named.kind == object_kind::relation) {
     const std::optional<sql::target_accesses> seen =
-        facts.is_readable ? sql::accesses_in(body, named.name) : std::nullopt;
+        facts.is_readable ? targets.accesses_to(named.name) : std::nullopt;
     for (const access how : all_accesses) {
       if (!(seen ? shows(*seen, how) : facts.may_do[static_cast<std::size_t>(how)])) continue;
       link made;
@@ -287,16 +286,17 @@ void link_builder::add_word_body(const object& function, const function_row& row
     for (const body_word& word : facts.words)
       words->push_back(word.text);
   }
+  const sql::target_reader targets(row.body);
   for (const body_word& word : facts.words) {
     for (const std::size_t index : objects_.spelled(word.text)) {
       const object& named = objects_.at(index);
-      if (&named != &function) link_mention(function, named, facts, row.body, words, word.called);
+      if (&named != &function) link_mention(function, named, facts, targets, words, word.called);
     }
   }
   for (const std::size_t index : objects_.odd_names()) {
     const object& named = objects_.at(index);
     if (&named != &function && sql::contains_folded(row.body, named.name))
-      link_mention(function, named, facts, row.body, words, true);
+      link_mention(function, named, facts, targets, words, true);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "proxy/catalog/body_reader.hpp"
 #include "proxy/catalog/closure.hpp"
 #include "proxy/catalog/object_index.hpp"
+#include "proxy/sql/write_targets.hpp"
 
 namespace ledgergate::catalog {
 
@@ -65,7 +66,8 @@ class link_builder {
   void add_word_body(const object& function, const function_row& row, const body_facts& facts);
   void note_doubt(const object& function, const function_row& row, const body_facts& facts);
   void link_mention(const object& function, const object& named, const body_facts& facts,
-                    std::string_view body, const std::shared_ptr<const column_names>& words, bool called);
+                    const sql::target_reader& targets, const std::shared_ptr<const column_names>& words,
+                    bool called);
 
   // dependency_links.cpp
   void add_dependencies();

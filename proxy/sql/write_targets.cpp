@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "proxy/sql/lexer.hpp"
 #include "proxy/sql/touch_rules.hpp"
 
 namespace ledgergate::sql {
@@ -84,25 +83,37 @@ class statement_tokens {
 
 } // namespace
 
-std::optional<target_accesses> accesses_in(std::string_view body, std::string_view name) {
-  target_accesses all;
+target_reader::target_reader(std::string_view body) {
   std::vector<token> statement;
   lexer reader(body);
   for (;;) {
     const token next = reader.next();
     const bool ends = next.kind == token_kind::end || (next.kind == token_kind::symbol && next.text == ";");
-    if (next.kind == token_kind::unterminated) return std::nullopt;
-    if (next.kind == token_kind::string && contains_folded(next.text, name)) return std::nullopt;
-    if (next.kind == token_kind::quoted_identifier && (next.text[0] == 'u' || next.text[0] == 'U'))
-      return std::nullopt;
+    const bool is_escaped = next.kind == token_kind::quoted_identifier && fold_ascii(next.text[0]) == 'u';
+    is_trusted_ = next.kind != token_kind::unterminated && !is_escaped;
+    if (!is_trusted_) return;
+    if (next.kind == token_kind::string) strings_.push_back(next);
     if (!ends) {
       statement.push_back(next);
       continue;
     }
-    statement_tokens(statement).add_accesses(name, all);
+    statements_.push_back(std::move(statement));
     statement.clear();
-    if (next.kind == token_kind::end) return all;
+    if (next.kind == token_kind::end) return;
   }
+}
+
+std::optional<target_accesses> target_reader::accesses_to(std::string_view name) const {
+  const auto names_it = [&](const token& text) { return contains_folded(text.text, name); };
+  if (!is_trusted_ || std::any_of(strings_.begin(), strings_.end(), names_it)) return std::nullopt;
+  target_accesses all;
+  for (const std::vector<token>& each : statements_)
+    statement_tokens(each).add_accesses(name, all);
+  return all;
+}
+
+std::optional<target_accesses> accesses_in(std::string_view body, std::string_view name) {
+  return target_reader(body).accesses_to(name);
 }
 
 } // namespace ledgergate::sql

@@ -4,6 +4,9 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
+
+#include "proxy/sql/lexer.hpp"
 
 namespace ledgergate::sql {
 
@@ -20,8 +23,24 @@ struct target_accesses {
   bool changes() const { return insert || update || remove || truncate || lock_for_writing; }
 };
 
-/// `name` is the table's name without its schema, as the server stores it. Nothing when the text cannot be
-/// trusted to show it all: the name stands in a string, which may be run as SQL, or a quote is never closed.
+/// Reads a body once, to be asked about any number of tables.
+class target_reader {
+ public:
+  /// `body` must outlive it.
+  explicit target_reader(std::string_view body);
+
+  /// `name` is the table's name without its schema, as the server stores it. Nothing when the text cannot be
+  /// trusted to show it all: the name stands in a string, which may be run as SQL, or a quote is never
+  /// closed.
+  std::optional<target_accesses> accesses_to(std::string_view name) const;
+
+ private:
+  std::vector<std::vector<token>> statements_;
+  std::vector<token> strings_;
+  bool is_trusted_ = true;
+};
+
+/// The same for a single table.
 std::optional<target_accesses> accesses_in(std::string_view body, std::string_view name);
 
 } // namespace ledgergate::sql

@@ -1,7 +1,7 @@
 """A test that cannot fail proves nothing: with any one rule of the gate left out, the checks must notice.
 
 `canaries/RULE.case` is a session that needs the rule. What leads to the ledger through the catalog has its own
-such tests beside the catalog's (`tests/pg/test_catalog_paths.py`: the same statements with the closure off)."""
+such tests beside the catalog's (`tests/pg/test_catalog_canaries.py`: each kind of link left out)."""
 
 import os
 import pathlib

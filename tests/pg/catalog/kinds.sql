@@ -31,8 +31,8 @@ CREATE TABLE wishes (id integer);
 CREATE TRIGGER heard AFTER INSERT ON wishes FOR EACH ROW WHEN (kinds.known(NEW.id)) EXECUTE FUNCTION nothing();
 
 CREATE FUNCTION by_sql() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM public.kudos_ledger $$;
-CREATE FUNCTION by_standard() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM public.kudos_ledger; END
-    CREATE FUNCTION by_standard() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM public.kudos_ledger; END;
+CREATE FUNCTION by_standard() RETURNS bigint LANGUAGE sql
+    BEGIN ATOMIC SELECT count(*) FROM public.kudos_ledger; END;
 CREATE PROCEDURE settle() LANGUAGE plpgsql
     AS $$ BEGIN INSERT INTO public.kudos_ledger (user_id, amount) VALUES (1, 1); END $$;
 CREATE FUNCTION plus_known(sum integer, account integer) RETURNS integer LANGUAGE plpgsql
