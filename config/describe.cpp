@@ -255,6 +255,7 @@ void write_operation(yaml_writer& out, const settings& value) {
   out.leaf("threads", value.limits.threads ? std::to_string(*value.limits.threads) : "auto");
   out.section("drain");
   out.leaf("timeout", format_duration(value.drain.timeout));
+  out.leaf("accept_for", format_duration(value.drain.accept_for));
   out.section("log");
   out.leaf("level", to_string(value.log.level));
   out.leaf("format", to_string(value.log.format));

@@ -84,6 +84,7 @@ const watched_key watched_keys[] = {
     {"limits.threads", same_in<&settings::limits, &limit_settings::threads>,
      "a session stays on the thread it began on, and threads are made at the start"},
     {"drain.timeout", same_in<&settings::drain, &drain_settings::timeout>, live},
+    {"drain.accept_for", same_in<&settings::drain, &drain_settings::accept_for>, live},
     {"log.level", same_in<&settings::log, &log_settings::level>, live},
     {"log.format", same_in<&settings::log, &log_settings::format>, live},
     {"log.statements", same_in<&settings::log, &log_settings::statements>, live},

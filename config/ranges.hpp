@@ -16,6 +16,7 @@ inline constexpr duration_range evict_idle_after{1s, 1h};
 inline constexpr duration_range connect_timeout{100ms, 60s};
 inline constexpr duration_range client_startup_timeout{100ms, 5min};
 inline constexpr duration_range drain_timeout{0s, 1h};
+inline constexpr duration_range drain_accept_for{0s, 10min};
 inline constexpr number_range port{1, 65535};
 inline constexpr number_range max_clients{1, 100'000};
 inline constexpr number_range max_waiting_pins{1, 1'000'000};

@@ -92,7 +92,9 @@ void read_limits(const section_reader& root, limit_settings& target) {
 }
 
 void read_drain(const section_reader& root, drain_settings& target) {
-  root.section("drain", {"timeout"}).duration("timeout", target.timeout, ranges::drain_timeout);
+  const auto section = root.section("drain", {"timeout", "accept_for"});
+  section.duration("timeout", target.timeout, ranges::drain_timeout);
+  section.duration("accept_for", target.accept_for, ranges::drain_accept_for);
 }
 
 void read_log(const section_reader& root, log_settings& target) {

@@ -155,6 +155,9 @@ struct limit_settings {
 
 struct drain_settings {
   milliseconds timeout = 30s;
+  /// After SIGTERM clients are still served, new ones too, for so long before the drain begins: the app,
+  /// which is told to end at the same moment, must not lose its proxy first.
+  milliseconds accept_for{0};
 };
 
 enum class log_level { trace, debug, info, warn, error };

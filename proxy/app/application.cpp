@@ -86,7 +86,7 @@ struct application::impl {
                                                                                row_reader(), catalog_reader(),
                                                                                &certificates},
         data_plane(services, metrics, thread_count(settings->limits)),
-        probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain.timeout, steps()),
+        probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain, steps()),
         reload(std::move(file), settings, certificates,
                [this](const std::shared_ptr<const config::settings>& changed,
                       std::function<void()> in_force) { use(changed, std::move(in_force)); }),
@@ -216,7 +216,7 @@ struct application::impl {
     warn_of_descriptors();
     registry.set_max_clients(max_clients);
     data_plane.use_patience(session::patience_of(*settings));
-    ending.set_drain_timeout(settings->drain.timeout);
+    ending.set_drain(settings->drain);
     backend.use(settings, max_clients);
     catalog.reload(settings, std::move(in_force));
     control.reload(settings);
@@ -225,7 +225,6 @@ struct application::impl {
   shutdown_steps steps() {
     shutdown_steps made;
     made.stop_listening = [this] {
-      manager.stopping(settings->drain.timeout + shutdown_slack);
       for (const auto& each : listeners)
         each->stop();
     };
@@ -261,6 +260,7 @@ struct application::impl {
       if (signal == SIGHUP) {
         reload.reload("SIGHUP", [](const admin::reload_outcome&) {});
       } else {
+        manager.stopping(settings->drain.accept_for + settings->drain.timeout + shutdown_slack);
         ending.request();
       }
       await_signal();

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <functional>
 
+#include "config/settings.hpp"
+
 namespace ledgergate::app {
 
 /// What shutdown acts on, as calls, so that it depends on no part.
@@ -22,23 +24,26 @@ struct shutdown_steps {
 /// Main thread.
 class shutdown {
  public:
-  shutdown(boost::asio::io_context& context, std::chrono::milliseconds drain_timeout, shutdown_steps steps);
+  shutdown(boost::asio::io_context& context, const config::drain_settings& drain, shutdown_steps steps);
 
-  /// The first request drains, bounded by drain.timeout; a second one is out of patience.
+  /// The first request drains, after drain.accept_for and bounded by drain.timeout; a second one is out of
+  /// patience.
   void request();
   /// For a drain that begins later.
-  void set_drain_timeout(std::chrono::milliseconds timeout) { drain_timeout_ = timeout; }
+  void set_drain(const config::drain_settings& drain) { drain_ = drain; }
   bool requested() const { return requests_ > 0; }
 
  private:
+  void begin_drain();
   void look_again();
   void look();
   void end_sessions();
 
   boost::asio::steady_timer timer_;
-  std::chrono::milliseconds drain_timeout_;
+  config::drain_settings drain_;
   shutdown_steps steps_;
   unsigned requests_ = 0;
+  bool draining_ = false;
   bool control_stopped_ = false;
   bool sessions_ended_ = false;
   bool finished_ = false;

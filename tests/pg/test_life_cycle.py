@@ -164,3 +164,17 @@ def test_pgbench_sees_an_end_and_no_other_error_when_its_sidecar_drains(cluster,
     states = cluster.execute("SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'")
     assert states == [(0,)]
     assert cluster.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == [(0,)]
+
+
+def test_clients_are_served_for_accept_for_before_the_drain_begins(direct):
+    """The app loses its sidecar last: its own end may still need sessions."""
+    with Sidecar(direct, {"drain": {"timeout": "20s", "accept_for": "2s"}}) as sidecar:
+        with wire.WireClient(sidecar.endpoint()) as early:
+            sidecar.process.send_signal(signal.SIGTERM)
+            wait_until(lambda: sidecar.get("/readyz")[0] == 503, "/readyz to say that it ends")
+            with wire.WireClient(sidecar.endpoint()) as late:
+                assert late.rows("SELECT count(*) FROM kudos_ledger") == [["20"]]
+                assert early.rows("SELECT count(*) FROM kudos_ledger") == [["20"]]
+                for client in (early, late):
+                    assert wire.error_of(client.read_to_end())["C"] == "57P01"
+        assert sidecar.process.wait(20) == 0

@@ -1,4 +1,4 @@
-"""Versions and options of the protocol, start-up packets and keys: what the server says, through every way.
+"""Versions and options of the protocol, start-up packets and keys: what the server says, through every way."""
 
 import signal
 import struct

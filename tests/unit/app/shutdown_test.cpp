@@ -32,7 +32,7 @@ struct Shutdown : testing::Test {
 };
 
 TEST_F(Shutdown, FinishesOnceTheLastSessionAndTheControlPlaneAreGone) {
-  shutdown ending(context, 1h, steps);
+  shutdown ending(context, {1h, 0ms}, steps);
   connections = 1;
   ending.request();
   EXPECT_TRUE(ending.requested());
@@ -47,7 +47,7 @@ TEST_F(Shutdown, FinishesOnceTheLastSessionAndTheControlPlaneAreGone) {
 }
 
 TEST_F(Shutdown, EndsSessionsThatOutlastTheDrain) {
-  shutdown ending(context, 10ms, steps);
+  shutdown ending(context, {10ms, 0ms}, steps);
   connections = 1;
   ending.request();
   control_stopped();
@@ -59,15 +59,39 @@ TEST_F(Shutdown, EndsSessionsThatOutlastTheDrain) {
 }
 
 TEST_F(Shutdown, FinishesEvenWhenSessionsCannotBeEnded) {
-  shutdown ending(context, 10ms, steps);
+  shutdown ending(context, {10ms, 0ms}, steps);
   connections = 1;
   ending.request();
   context.run();
   EXPECT_EQ(done, (std::vector<std::string>{"stop_listening", "drain", "end_sessions", "finish"}));
 }
 
+TEST_F(Shutdown, ServesClientsForAWhileFirstWhereThatIsAskedFor) {
+  shutdown ending(context, {1h, 30ms}, steps);
+  ending.request();
+  EXPECT_TRUE(ending.requested()) << "it says so while it still accepts";
+  EXPECT_EQ(done, std::vector<std::string>{});
+  while (done.empty())
+    context.run_one();
+  control_stopped();
+  context.run();
+  EXPECT_EQ(done, (std::vector<std::string>{"stop_listening", "drain", "finish"}));
+}
+
+TEST_F(Shutdown, ASecondRequestDoesNotServeAnyLonger) {
+  shutdown ending(context, {1h, 1h}, steps);
+  connections = 1;
+  ending.request();
+  ending.request();
+  EXPECT_EQ(done, (std::vector<std::string>{"stop_listening", "drain", "end_sessions"}));
+  connections = 0;
+  control_stopped();
+  context.run();
+  EXPECT_EQ(done.back(), "finish");
+}
+
 TEST_F(Shutdown, ASecondRequestEndsSessionsAtOnce) {
-  shutdown ending(context, 1h, steps);
+  shutdown ending(context, {1h, 0ms}, steps);
   connections = 1;
   ending.request();
   ending.request();

@@ -73,6 +73,7 @@ limits:
   threads: auto  # default
 drain:
   timeout: 30s  # default
+  accept_for: 0s  # default
 log:
   level: info  # default
   format: text  # default

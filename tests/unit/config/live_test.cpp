@@ -35,7 +35,7 @@ TEST(Live, RulesTransitionsLimitsDrainAndLogChangeLive) {
 transitions: { deadline: 1m, queue_budget: 1s, hold_budget: 1s, applier_timeout: 1s, max_waiting_pins: 5,
                evict_idle_after: 1m, guards: { ledger: ["select true"] }, steps: { ledger: ["select 1"] }, notify: n }
 limits: { max_clients: 5, client_startup_timeout: 1s, max_buffered_statement: 1MiB }
-drain: { timeout: 1s }
+drain: { timeout: 1s, accept_for: 1s }
 log: { level: warn, format: json, statements: none }
 )yaml");
   wanted.upstream.connect_timeout = 1s;
@@ -55,8 +55,8 @@ log: { level: warn, format: json, statements: none }
                           "transitions.applier_timeout", "transitions.max_waiting_pins",
                           "transitions.evict_idle_after", "transitions.guards", "transitions.steps",
                           "transitions.notify", "limits.max_clients", "limits.client_startup_timeout",
-                          "limits.max_buffered_statement", "drain.timeout", "log.level", "log.format",
-                          "log.statements"));
+                          "limits.max_buffered_statement", "drain.timeout", "drain.accept_for", "log.level",
+                          "log.format", "log.statements"));
 }
 
 TEST(Live, PortsServerKeysAndThreadsNeedARestart) {

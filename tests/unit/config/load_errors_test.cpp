@@ -114,8 +114,8 @@ TEST(LoadErrors, NameAnUnknownKeyTheNearestOneAndAllAllowed) {
                       "control, gate, control_row, "
                       "modes, transitions, admin, limits, drain, log"},
       {"drain: { timeot: 1s }\n",
-       "15:10: drain.timeot: is an unknown key; did you mean timeout? allowed here: timeout"},
-      {"drain: { zzzzzz: 1s }\n", "15:10: drain.zzzzzz: is an unknown key; allowed here: timeout"},
+       "15:10: drain.timeot: is an unknown key; did you mean timeout? allowed here: timeout, accept_for"},
+      {"drain: { zzzzzz: 1s }\n", "15:10: drain.zzzzzz: is an unknown key; allowed here: timeout, accept_for"},
   });
 }
 
@@ -139,11 +139,11 @@ TEST(LoadErrors, NameDuplicateKeysAtTheSecondPlace) {
 TEST(LoadErrors, NameEveryWrongTypeAndWhatIsAllowed) {
   expect_errors({
       {"a section that is a value", "modes: [shadow, ledger]\n", "modes: [shadow, ledger]\ndrain: 5s\n",
-       "15:8: drain: is a single value; must be a mapping with the keys timeout"},
+       "15:8: drain: is a single value; must be a mapping with the keys timeout, accept_for"},
       {"a section that is a list", "modes: [shadow, ledger]\n", "modes: [shadow, ledger]\nlog: [info]\n",
        "15:1: log: is a list; must be a mapping with the keys level, format, statements"},
       {"a section with nothing in it", "modes: [shadow, ledger]\n", "modes: [shadow, ledger]\ndrain:\n",
-       "15:1: drain: is nothing; must be a mapping with the keys timeout"},
+       "15:1: drain: is nothing; must be a mapping with the keys timeout, accept_for"},
       {"a list that is a value", "modes: [shadow, ledger]", "modes: shadow",
        "14:8: modes: is a single value; must be a list of two or more different mode names"},
       {"a text that is a list", "host: 127.0.0.1\n", "host: [127.0.0.1]\n",
@@ -209,6 +209,7 @@ TEST(LoadErrors, NameTheAllowedRangeOfEveryBoundedKey) {
        {"0", "257", "all", "\"4\""},
        "auto or a whole number from 1 to 256, without quotes"},
       {"drain", "timeout", {"3601s", "2h", "-1s"}, "a duration from 0s to 1h, written like 500ms, 2s or 1m"},
+      {"drain", "accept_for", {"601s", "-1s"}, "a duration from 0s to 10m, written like 500ms, 2s or 1m"},
       {"log", "level", {"verbose", "INFO"}, "one of trace, debug, info, warn, error"},
       {"log", "format", {"xml"}, "one of text, json"},
       {"log", "statements", {"some"}, "one of redacted, full, none"},
