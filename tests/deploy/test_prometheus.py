@@ -72,7 +72,6 @@ def fails(writer, text, error):
 
 
 def rules_of_file():
-
     return [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
 
 
