@@ -33,11 +33,20 @@ def statements(sidecar):
 def test_statements_of_a_client_are_counted_without_their_constants(observing):
     with connect(observing) as connection, connection.cursor() as cursor:
         for number in range(3):
-            cursor.execute(f"SELECT amount FROM kudos_ledger WHERE note = 'secret {number}' AND user_id = {number}")
+            cursor.execute(
+                f"SELECT amount FROM kudos_ledger WHERE note = 'secret {number}' AND user_id = {number}"
+            )
         cursor.execute("SELECT state FROM jobs WHERE id = 1")
-    assert list(statements(observing)) == [("billing", "SELECT amount FROM kudos_ledger WHERE note = ? AND user_id = ?")]
+    assert list(statements(observing)) == [
+        ("billing", "SELECT amount FROM kudos_ledger WHERE note = ? AND user_id = ?")
+    ]
     (seen,) = report(observing)["statements"]
-    assert (seen["user"], seen["verdict"], seen["reason"], seen["name"]) == ("app", "touch", "table", "kudos_ledger")
+    assert (seen["user"], seen["verdict"], seen["reason"], seen["name"]) == (
+        "app",
+        "touch",
+        "table",
+        "kudos_ledger",
+    )
     assert (seen["executions"], seen["pin"]["count"]) == (3, 3)
 
 
