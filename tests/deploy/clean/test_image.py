@@ -106,8 +106,6 @@ def test_it_serves_with_a_read_only_root_and_its_health_check_agrees(image, toke
         jail = [
             "unshare",
             "--mount",
-            "--kill-child",
-            "--fork",
             "sh",
             "-c",
             'set -e; mount --make-rprivate /; mount --bind "$0" "$0"; mount --bind /tmp "$0/tmp"; '
