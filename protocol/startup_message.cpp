@@ -28,6 +28,7 @@ startup_packet decode_parameters(reader in, std::uint32_t version) {
     if (name == "user") packet.user = value;
     if (name == "database") packet.database = value;
     if (name == "replication") packet.replication = value;
+    if (name == "application_name") packet.application = value;
   }
   if (!in.at_end()) return packet;
   if (packet.database.empty()) packet.database = packet.user;

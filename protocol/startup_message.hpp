@@ -30,6 +30,7 @@ struct startup_packet {
   std::string_view user; ///< startup: empty when not given (the server refuses that)
   std::string_view database;    ///< startup: the user's name when not given, as the server does
   std::string_view replication; ///< startup: value of `replication`, empty when not given
+  std::string_view application; ///< startup: application_name, empty when not given
   std::uint32_t cancel_process_id = 0;
   std::string_view cancel_key; ///< cancel_request: 4 bytes in protocol 3.0, up to 256 in 3.2
 };

@@ -2,7 +2,7 @@
 _gatectl() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
     local everywhere="--admin --token-file -o --output -h --help --version"
-    local commands="status plan flip cancel history pins sessions catalog explain drain reload install uninstall"
+    local commands="status plan flip cancel history pins sessions catalog observe explain drain reload install uninstall"
     local change="--from --expect-version --queue-budget --deadline"
     local word command="" takes_value="" i
     for ((i = 1; i < COMP_CWORD; i++)); do

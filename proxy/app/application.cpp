@@ -15,6 +15,7 @@
 #include "protocol/error_response.hpp"
 #include "proxy/admin/api.hpp"
 #include "proxy/admin/http_server.hpp"
+#include "proxy/admin/observe_api.hpp"
 #include "proxy/admin/page_api.hpp"
 #include "proxy/app/catalog_view.hpp"
 #include "proxy/app/certificates.hpp"
@@ -80,11 +81,9 @@ struct application::impl {
         max_clients(usable_clients(settings->limits.max_clients, descriptors)),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
         registry(max_clients), control(io, settings, links),
-        catalog(settings, kept, control, metrics, rules_publisher()), services{settings,     catalog.rules(),
-                                                                               resolver,     registry,
-                                                                               cancels,      session_log,
-                                                                               row_reader(), catalog_reader(),
-                                                                               &certificates},
+        catalog(settings, kept, control, metrics, rules_publisher()),
+        services{settings,    catalog.rules(), resolver,         registry,      cancels,
+                 session_log, row_reader(),    catalog_reader(), &certificates, &observed},
         data_plane(services, metrics, thread_count(settings->limits)),
         probe(io, resolver, registry, upstream_doubt()), ending(io, settings->drain, steps()),
         reload(std::move(file), settings, certificates,
@@ -113,6 +112,7 @@ struct application::impl {
   session::session_log session_log;
   tls::context_store certificates{std::make_shared<const tls::context_set>()};
   observe::metrics metrics;
+  observe::touch_report observed;
   control::control_service control;
   catalog_view catalog;
   const session::services services;
@@ -165,9 +165,17 @@ struct application::impl {
     return [this] { return settings->gate.mode != config::gate_mode::off && !control.status().connected; };
   }
 
+  std::function<admin::observation()> observation_source() {
+    return [this, since = std::chrono::system_clock::now()] {
+      return admin::observation{settings->gate.mode, since, observed.get()};
+    };
+  }
+
   std::vector<admin::route> all_routes() {
     std::vector<admin::route> routes = admin::api_routes(backend, feeds);
     for (admin::route& each : admin::catalog_routes(catalog))
+      routes.push_back(std::move(each));
+    for (admin::route& each : admin::observe_routes(observation_source()))
       routes.push_back(std::move(each));
     for (admin::route& each : admin::page_routes(live))
       routes.push_back(std::move(each));

@@ -147,6 +147,7 @@ const command_syntax commands[] = {
      }},
     {"pins", watch_options, nullptr,
      [](const po::variables_map& values) -> command { return pins_command{repetition_of(values)}; }},
+    {"observe", no_options, nullptr, [](const po::variables_map&) -> command { return observe_command{}; }},
     {"catalog", no_options, nullptr, [](const po::variables_map&) -> command { return catalog_command{}; }},
     {"explain", explain_options, "SQL",
      [](const po::variables_map& values) -> command {
@@ -216,9 +217,10 @@ parse_command_line(const std::vector<std::string>& arguments, const environment&
     const auto* found = std::find_if(std::begin(commands), std::end(commands),
                                      [&at](const command_syntax& known) { return known.name == *at; });
     if (found == std::end(commands)) {
-      return usage_error{"'" + *at + "' is not a command",
-                         "the commands are status, plan, flip, cancel, history, pins, sessions, catalog, "
-                         "explain, drain, reload, install and uninstall"};
+      return usage_error{
+          "'" + *at + "' is not a command",
+          "the commands are status, plan, flip, cancel, history, pins, sessions, catalog, observe, "
+          "explain, drain, reload, install and uninstall"};
     }
     syntax = found;
   }

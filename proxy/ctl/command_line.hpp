@@ -36,6 +36,7 @@ struct drain_command {};
 struct reload_command {};
 
 struct catalog_command {};
+struct observe_command {};
 
 struct explain_command {
   std::string sql; ///< `-`: it comes from standard input
@@ -79,7 +80,7 @@ struct plan_command {
 
 using command = std::variant<status_command, pins_command, sessions_command, history_command, plan_command,
                              flip_command, cancel_command, drain_command, reload_command, catalog_command,
-                             explain_command, install_command>;
+                             observe_command, explain_command, install_command>;
 
 struct invocation {
   admin_address address;

@@ -61,6 +61,10 @@ exit_code run_gatectl(const std::vector<std::string>& arguments, const environme
             return show(terminal, client, {"/v1/catalog", render_catalog, overflow::wrap}, repetition::once,
                         call.format);
           },
+          [&](const observe_command&) {
+            return show(terminal, client, {"/v1/observe", render_observe, overflow::wrap}, repetition::once,
+                        call.format);
+          },
           [&](const explain_command& wanted) { return explain(terminal, client, wanted, call.format); },
           [&](const sessions_command& wanted) {
             return show(terminal, client, {"/v1/sessions", render_sessions, overflow::cut}, wanted.repeat,

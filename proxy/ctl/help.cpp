@@ -111,6 +111,12 @@ constexpr std::string_view catalog_help = "gatectl catalog\n"
                                           "the system catalogs say that it leads to the\n"
                                           "ledger; and what cannot be looked into.\n";
 
+constexpr std::string_view observe_help =
+    "gatectl observe\n"
+    "\n"
+    "Lists what gate.mode observe has seen that would have been pinned: by client and statement, with how\n"
+    "often, through which name, and for how long the pin would have been held. Constants are left out.\n";
+
 constexpr std::string_view explain_help = "gatectl explain SQL\n"
                                           "\n"
                                           "Says for a text whether it touches the ledger, through what, and "
@@ -126,11 +132,11 @@ struct command_help {
 };
 
 constexpr command_help command_helps[] = {
-    {"status", status_help},     {"plan", plan_help},       {"flip", flip_help},
-    {"cancel", cancel_help},     {"history", history_help}, {"pins", pins_help},
-    {"sessions", sessions_help}, {"catalog", catalog_help}, {"explain", explain_help},
-    {"drain", drain_help},       {"reload", reload_help},   {"install", install_help},
-    {"uninstall", install_help},
+    {"status", status_help},     {"plan", plan_help},         {"flip", flip_help},
+    {"cancel", cancel_help},     {"history", history_help},   {"pins", pins_help},
+    {"sessions", sessions_help}, {"catalog", catalog_help},   {"observe", observe_help},
+    {"explain", explain_help},   {"drain", drain_help},       {"reload", reload_help},
+    {"install", install_help},   {"uninstall", install_help},
 };
 
 std::string_view description_of(std::string_view command) {
@@ -159,6 +165,7 @@ std::string help_text(const boost::program_options::options_description& globals
           "  pins [-w]     who holds the gate and who waits for it\n"
           "  sessions [-w] the clients of this sidecar\n"
           "  catalog       what is gated and why\n"
+          "  observe       what would have been pinned, in gate.mode observe\n"
           "  explain SQL   whether a text touches, through what, and how it is pinned\n"
           "  drain         end clients as they become idle, take no new ones\n"
           "  reload        read ledgergate.yaml again; sessions and transitions go on\n"

@@ -16,6 +16,9 @@ page render_pins(const boost::json::value& pins);
 /// GET /v1/catalog.
 page render_catalog(const boost::json::value& catalog);
 
+/// GET /v1/observe.
+page render_observe(const boost::json::value& observed);
+
 /// POST /v1/explain.
 page render_explanation(const boost::json::value& explanation);
 

@@ -99,6 +99,8 @@ struct note {
     hold_released, ///< a session-level hold was given back
     catalog_changed,  ///< something was defined that need not lead to the ledger: the catalog is worth a
                       ///< reading
+    observed,         ///< gate.mode observe: this would have been pinned (touch, reason, name, text)
+    observed_end,     ///< and here its pin would have ended: the session is idle again
     client_violation, ///< a message header made no sense: only the header went to the server, which ends the
                       ///< session in its own way
   };
@@ -109,6 +111,7 @@ struct note {
   char sqlstate[6] = {};
   const char* label = ""; ///< static text
   std::string name;       ///< gated name that matched, for the debug log
+  std::string text;       ///< observed: what the client wrote, cut; empty when it is not at hand
 };
 
 /// Why the engine gives a session up. The session sends what is queued, then closes both sides.

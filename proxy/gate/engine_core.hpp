@@ -137,6 +137,8 @@ class engine_core {
   void leave_to_server(std::string_view header);
   void count(sql::touch_kind touch);
   void note_touch(const sql::text_verdict& verdict);
+  void note_observed(sql::touch_kind touch, sql::touch_reason reason, std::string_view name,
+                     std::string_view text);
 
   // engine_extended.cpp
   fate on_parse(const frame& message);
@@ -268,6 +270,7 @@ class engine_core {
   std::size_t server_wanted_ = 0;
   bool client_left_to_server_ =
       false; ///< a malformed header was forwarded: the server will end the session, nothing more goes to it
+  bool observed_ = false; ///< gate.mode observe: something would have been pinned since the session was idle
   bool front_seen_ = false;      ///< the client message at the front was counted before it had to wait
   bool first_ran_ = false;       ///< its first statement ran alone already
   bool discard_front_ = false;   ///< the client message at the front was answered already

@@ -53,7 +53,10 @@ engine_core::fate engine_core::on_parse(const frame& message) {
     judge_parameters(verdict, parse->types);
     statement = class_of(verdict);
     statement.control = sql::leading_control_statement(parse->query);
-    if (!name.empty() || !verdict.prepares.empty()) statement.source = kept_text(parse->query, parse->types);
+    const bool observes =
+        verdict.touch != sql::touch_kind::none && rules_->mode == config::gate_mode::observe;
+    if (!name.empty() || !verdict.prepares.empty() || observes)
+      statement.source = kept_text(parse->query, parse->types);
     note_touch(verdict);
   } else if (!message.whole) {
     statement = unread_statement();
@@ -104,6 +107,8 @@ engine_core::fate engine_core::on_execute(const frame& message) {
   if (!front_seen_) {
     front_seen_ = true;
     count(statement.touch);
+    const auto& source = statement.source;
+    note_observed(statement.touch, statement.reason, {}, source ? source->text : std::string_view{});
   }
   const fate decided = pin_extended(statement);
   if (decided != fate::forward) return decided;

@@ -69,6 +69,8 @@ engine_core::fate engine_core::on_query(const frame& message) {
     front_seen_ = true;
     count(verdict.touch);
     note_touch(verdict);
+    note_observed(verdict.touch, verdict.reason, verdict.name,
+                  message.body.substr(0, message.body.find('\0')));
   }
   const std::string_view text = message.whole && !message.body.empty() ? message.body : std::string_view{};
   if (verdict.touch != sql::touch_kind::none && rules_->mode == config::gate_mode::enforce) {
@@ -221,6 +223,7 @@ engine_core::fate engine_core::on_function_call(const frame& message) {
     front_seen_ = true;
     count(verdict.touch);
     note_touch(verdict);
+    note_observed(verdict.touch, verdict.reason, verdict.name, {});
   }
   verdict.drops_session_locks = drops_session_locks(oid);
   if (verdict.touch != sql::touch_kind::none && rules_->mode == config::gate_mode::enforce) {
@@ -340,6 +343,18 @@ void engine_core::note_touch(const sql::text_verdict& verdict) {
   seen.reason = verdict.reason;
   seen.label = verdict.parse_error != nullptr ? verdict.parse_error : "unknown_name";
   seen.name = verdict.name;
+}
+
+void engine_core::note_observed(sql::touch_kind touch, sql::touch_reason reason, std::string_view name,
+                                std::string_view text) {
+  if (touch == sql::touch_kind::none || rules_->mode != config::gate_mode::observe) return;
+  observed_ = true;
+  note& seen = out_->notes.emplace_back();
+  seen.what = note::kind::observed;
+  seen.touch = touch;
+  seen.reason = reason;
+  seen.name = name;
+  seen.text = text.substr(0, max_kept_text_bytes);
 }
 
 } // namespace ledgergate::gate

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "protocol/backend_message.hpp"
 #include "protocol/error_response.hpp"
@@ -183,6 +184,7 @@ engine_core::fate engine_core::on_ready_for_query(const frame& message) {
     const bool session_idle = idle() && !batch_.open;
     if (session_idle) {
       savepoint_maybe_ = false;
+      if (std::exchange(observed_, false)) out_->notes.emplace_back().what = note::kind::observed_end;
       portals_.clear(); // not at an earlier ReadyForQuery: portals of messages on their way are still to come
     }
     forget_level(session_idle);

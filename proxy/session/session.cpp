@@ -124,10 +124,36 @@ void session::on_note(const gate::note& what) {
                         describe() + ": 40001, its snapshot is older than the last transition");
   case gate::note::kind::hold_released: return;
   case gate::note::kind::catalog_changed: return host_.catalog_changed();
+  case gate::note::kind::observed: return on_observed(what);
+  case gate::note::kind::observed_end: return on_observed_end();
   case gate::note::kind::client_violation:
     violated_ = true;
     return log().protocol_violation(describe() + ": the client sent a message that makes no sense");
   }
+}
+
+void session::on_observed(const gate::note& what) {
+  observe::touch_report* const report = host_.shared().observed;
+  // A transaction of many statements: the first ones tell how long its pin would have lasted.
+  constexpr std::size_t most = 100;
+  if (report == nullptr) return;
+  observe::observed_statement seen;
+  seen.user = user_;
+  seen.application = application_;
+  seen.statement = what.text;
+  seen.verdict = to_string(what.touch);
+  seen.reason = to_string(what.reason);
+  seen.name = what.name;
+  const auto statement = report->add(std::move(seen));
+  if (observed_.size() < most) observed_.push_back({statement, net::event_loop::clock::now()});
+}
+
+void session::on_observed_end() {
+  const auto now = net::event_loop::clock::now();
+  for (const observation& each : observed_)
+    host_.shared().observed->over(each.statement,
+                                  std::chrono::duration_cast<std::chrono::microseconds>(now - each.at));
+  observed_.clear();
 }
 
 void session::begin_drain() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "proxy/net/byte_queue.hpp"
 #include "proxy/net/event_loop.hpp"
@@ -66,6 +67,8 @@ class session final : public net::event_loop::disposable,
   void on_resume() override;
   void on_timer();
   void on_note(const gate::note&) override;
+  void on_observed(const gate::note&);
+  void on_observed_end();
   void on_backend_key(std::string_view key) override;
   void on_control_row_wanted() override { host_.ask_control_row(id_); }
   void on_catalog_wanted() override { host_.ask_catalog(id_); }
@@ -135,6 +138,7 @@ class session final : public net::event_loop::disposable,
   std::string startup_packet_; ///< until it is forwarded
   std::string user_;
   std::string database_;
+  std::string application_;
   std::string client_name_;
   std::string backend_key_;
   std::unique_ptr<upstream_connector> connector_;
@@ -143,6 +147,12 @@ class session final : public net::event_loop::disposable,
   net::event_loop::clock::time_point connect_deadline_{};
   net::event_loop::clock::time_point end_began_{};
   net::event_loop::clock::time_point pin_began_{};
+
+  struct observation {
+    observe::touch_report::id statement;
+    net::event_loop::clock::time_point at;
+  };
+  std::vector<observation> observed_; ///< gate.mode observe: what would be pinned until the session is idle
 };
 
 } // namespace ledgergate::session

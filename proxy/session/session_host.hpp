@@ -16,6 +16,7 @@
 #include "proxy/net/event_loop.hpp"
 #include "proxy/net/name_resolver.hpp"
 #include "proxy/net/stream_socket.hpp"
+#include "proxy/observe/touch_report.hpp"
 #include "proxy/observe/worker_counters.hpp"
 #include "proxy/session/cancel_directory.hpp"
 #include "proxy/session/session_log.hpp"
@@ -40,7 +41,7 @@ session_patience patience_of(const config::settings& settings);
 struct services {
   std::shared_ptr<const config::settings> settings; ///< to begin with: a reload changes no key that is read
                                                     ///< here but for the patience, which data_plane replaces
-  std::shared_ptr<const gate::gate_rules> rules; ///< to begin with: data_plane::publish() replaces them
+  std::shared_ptr<const gate::gate_rules> rules;    ///< to begin with: data_plane::publish() replaces them
   net::name_resolver& upstream;
   session_registry& registry;
   cancel_directory& cancels;
@@ -52,6 +53,8 @@ struct services {
   std::function<void(catalog_handler)> read_catalog;
   /// The certificates in force; none: no TLS on either side.
   const tls::context_store* tls = nullptr;
+  /// Where gate.mode observe notes what it sees; none: nowhere.
+  observe::touch_report* observed = nullptr;
 };
 
 /// What the relays of one worker share: they run one after the other, so one set is enough and stays in the

@@ -102,6 +102,7 @@ void session::begin_connect(const startup_step& step) {
   startup_packet_.assign(step.packet);
   user_.assign(step.decoded.user.substr(0, max_name_bytes));
   database_.assign(step.decoded.database.substr(0, max_name_bytes));
+  application_.assign(step.decoded.application.substr(0, max_name_bytes));
   kind_ = kind_of(step.decoded);
   inbox_.consume(step.consumed);
   const services& shared = host_.shared();

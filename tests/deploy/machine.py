@@ -29,6 +29,7 @@ mount -t proc proc "$0/proc"
 mount -t tmpfs tmpfs "$0/dev"
 for name in null zero full random urandom tty; do touch "$0/dev/$name"; mount --bind "/dev/$name" "$0/dev/$name"; done
 mkdir -p "$0/dev/shm" "$0/dev/pts"
+ln -s pts/ptmx "$0/dev/ptmx"
 mount -t tmpfs tmpfs "$0/dev/shm"
 """
 IN_FOLDER = f"""set -e
@@ -48,7 +49,7 @@ cd "$0"
 mkdir -p old-root
 pivot_root . old-root
 umount -l old-root
-exec /lib/systemd/systemd --system --log-target=null
+exec /lib/systemd/systemd --system --log-target=journal
 """
 
 

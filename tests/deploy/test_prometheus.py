@@ -4,10 +4,12 @@ live scrape."""
 import json
 import re
 import subprocess
+import tempfile
 
 import psycopg2
 import pytest
 import yaml
+from draw import draw
 from ledger import (
     APPLICATION,
     CONFIGURATION,
@@ -22,7 +24,7 @@ from ledger import (
 from prometheus import Prometheus
 from support.gate import exclusive_gate
 from support.pg_cluster import Cluster
-from support.sidecar import Sidecar
+from support.sidecar import ROOT, Sidecar
 from support.waiting import wait_until
 
 ALERTS = DEPLOY / "prometheus/alerts.yaml"
@@ -72,7 +74,6 @@ def fails(writer, text, error):
 
 
 def rules_of_file():
-
     return [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
 
 
@@ -143,8 +144,35 @@ def test_prometheus_answers_every_panel_with_data(cluster, busy):
             if not values:
                 without.append((title, target["legendFormat"]))
         assert without == []
+        look_at(draw(prometheus, DASHBOARD, 60))
         loaded = prometheus.get("/api/v1/rules")["groups"][0]["rules"]
         assert [(rule["name"], rule.get("lastError")) for rule in loaded if rule["health"] != "ok"] == []
+
+
+def look_at(page):
+    """A picture of it, for people: build/deploy/dashboard.png."""
+    folder = ROOT / "build/deploy"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "dashboard.html").write_text(page)
+    with tempfile.TemporaryDirectory(prefix="lgchromium-") as profile:
+        done = subprocess.run(
+            [
+                "chromium",
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                "--window-size=1360,1130",
+                f"--user-data-dir={profile}",
+                f"--screenshot={folder}/dashboard.png",
+                f"file://{folder}/dashboard.html",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    assert done.returncode == 0 and (folder / "dashboard.png").stat().st_size > 20000, done.stderr[-2000:]
 
 
 def test_the_dashboard_is_well_formed():
