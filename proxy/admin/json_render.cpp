@@ -102,6 +102,8 @@ json::object render_sessions(const std::vector<session::session_info>& sessions)
     entry["state"] = each.state;
     entry["pinned"] = each.pinned;
     entry["backend_pid"] = each.backend_pid ? json::value(*each.backend_pid) : json::value(nullptr);
+    entry["client_tls"] = text_or_null(each.client_tls);
+    entry["server_tls"] = text_or_null(each.server_tls);
     entry["bytes_from_client"] = each.bytes_from_client;
     entry["bytes_from_server"] = each.bytes_from_server;
     entry["age_ms"] = each.age.count();

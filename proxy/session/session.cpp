@@ -204,6 +204,8 @@ session_info session::info() const {
   case phase::over: out.state = "ending"; break;
   }
   out.pinned = relay_.pinned();
+  if (client_.tls() != nullptr && !greeting_) out.client_tls = client_.tls()->version();
+  if (encrypted_ && server_.tls() != nullptr) out.server_tls = server_.tls()->version();
   if (!backend_key_.empty()) out.backend_pid = backend_pid_of(backend_key_);
   out.bytes_from_client = relay_.bytes_from_client();
   out.bytes_from_server = relay_.bytes_from_server();

@@ -18,6 +18,8 @@ struct session_info {
                      ///< batch), `relayed` (without the gate), `ending`
   bool pinned = false;
   std::optional<std::int32_t> backend_pid; ///< of the server's process, once it said so
+  std::string client_tls; ///< `TLSv1.3`; empty in clear
+  std::string server_tls;
   std::uint64_t bytes_from_client = 0;
   std::uint64_t bytes_from_server = 0;
   std::chrono::milliseconds age{0};

@@ -80,6 +80,9 @@ def test_every_client_mode_meets_every_server_mode(cluster, certificates, mode):
                 with connection.cursor() as cursor:
                     cursor.execute("SELECT count(*) FROM kudos_ledger")
                     assert cursor.fetchone() == (20,)
+                mine = sidecar.get("/v1/sessions")[1]["sessions"]
+                shown = [(s["client_tls"], s["server_tls"]) for s in mine if s["state"] == "idle"]
+                assert (client, server) in shown
                 connection.close()
         assert sidecar.metric("ledgergate_statements_total", verdict="touch") > 0
 

@@ -224,6 +224,7 @@ TEST_F(AdminApi, ListsTheSessionsOfThisSidecar) {
   session.state = "in transaction";
   session.pinned = true;
   session.backend_pid = 4711;
+  session.client_tls = "TLSv1.3";
   session.bytes_from_client = 120;
   session.age = std::chrono::milliseconds(1500);
   backend_.sessions_now = {session, {}};
@@ -231,6 +232,8 @@ TEST_F(AdminApi, ListsTheSessionsOfThisSidecar) {
   EXPECT_EQ(text_at(body, "/sessions/0/client"), "10.0.0.7:50412");
   EXPECT_EQ(text_at(body, "/sessions/0/pinned"), "true");
   EXPECT_EQ(text_at(body, "/sessions/0/backend_pid"), "4711");
+  EXPECT_EQ(text_at(body, "/sessions/0/client_tls"), "TLSv1.3");
+  EXPECT_EQ(text_at(body, "/sessions/0/server_tls"), "null");
   EXPECT_EQ(text_at(body, "/sessions/0/age_ms"), "1500");
   EXPECT_EQ(text_at(body, "/sessions/1/backend_pid"), "null");
 }
