@@ -6,6 +6,7 @@ import time
 
 import psycopg2
 from support.sidecar import GATE_KEY
+from support.waiting import wait_until
 
 # Row locks: what the application did before there was a gate.
 ROW_PIN = "SELECT mode FROM kudos_ledger_control WHERE id = 1 FOR KEY SHARE"
@@ -15,11 +16,12 @@ TOUCH = "INSERT INTO kudos_ledger (entry_type, user_id, amount) VALUES ('award',
 
 
 class Writers:
-    """`count` sessions that write without a gap; every wait is kept as (when it ended, seconds). `pin` is what a
-    transaction does first, none where the sidecar pins it; `hold` is how long it then stays open."""
+    """`count` sessions that write again and again; every wait is kept as (when it ended, seconds). `pin` is what a
+    transaction does first, none where the sidecar pins it; `hold` is how long it then stays open, `pause` how long a
+    session then rests, so that the processors are not what is waited for."""
 
-    def __init__(self, endpoint, count, pin=None, hold=0.0):
-        self.endpoint, self.count, self.pin, self.hold = endpoint, count, pin, hold
+    def __init__(self, endpoint, count, pin=None, hold=0.0, pause=0.0):
+        self.endpoint, self.count, self.pin, self.hold, self.pause = endpoint, count, pin, hold, pause
         self.stop = threading.Event()
         self.waits = [[] for _ in range(count)]
         self.failures = []
@@ -28,8 +30,7 @@ class Writers:
         self.threads = [threading.Thread(target=self._run, args=(each,)) for each in range(self.count)]
         for thread in self.threads:
             thread.start()
-        while not all(self.waits) and not self.failures:
-            time.sleep(0.01)
+        wait_until(lambda: all(self.waits) or self.failures, "every writer to have written")
         return self
 
     def __exit__(self, *_):
@@ -54,8 +55,10 @@ class Writers:
                     ended = time.monotonic()
                     self.waits[number].append((ended, ended - began))
                     if self.hold:
-                        time.sleep(self.hold)
+                        self.stop.wait(self.hold)
                     connection.commit()
+                    if self.pause:
+                        self.stop.wait(self.pause)
         except psycopg2.Error as error:
             self.failures.append(str(error))
 
@@ -93,9 +96,12 @@ def change_by(cluster, lock, patience):
         return time.monotonic() - began
 
 
-def change_by_sidecar(sidecar, **fields):
+def change_by_sidecar(cluster, sidecar, **fields):
     """To the other mode; (seconds, the transition)."""
-    now = sidecar.get("/v1/status")[1]["ledger"]["mode"]
+    now = cluster.execute("SELECT mode FROM kudos_ledger_control")[0][0]
     began = time.monotonic()
     done = sidecar.flip("ledger" if now == "shadow" else "shadow", **fields)
-    return time.monotonic() - began, done
+    took = time.monotonic() - began
+    if not done["changed"]:
+        raise RuntimeError(f"the mode was not changed: {done['message']}")
+    return took, done

@@ -2,7 +2,9 @@
 ever more writers that never leave a gap. Prints the figures and draws them with gnuplot."""
 
 import argparse
+import contextlib
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,7 @@ COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 STRAGGLER_SECONDS = 3.0
 STRAGGLER_WRITERS = 16
 LEAD_SECONDS = 1.0
+PAUSE = 0.05
 PATIENCE = 10.0
 HOLD = 0.02
 CHANGES = 5
@@ -36,32 +39,37 @@ def prepare(cluster):
 
 def with_straggler(writers_at, pin, change):
     """(waits of the other writers as (seconds since the change was asked for, seconds), what the change says)"""
-    with Writers(writers_at, STRAGGLER_WRITERS, pin) as writers:
-        time.sleep(LEAD_SECONDS)
+    with Writers(writers_at, STRAGGLER_WRITERS, pin, pause=PAUSE) as writers:
+        writers.stop.wait(LEAD_SECONDS)
         with straggler(writers_at, STRAGGLER_SECONDS, pin):
             asked = time.monotonic()
             result = change()
-        time.sleep(LEAD_SECONDS)
+        writers.stop.wait(LEAD_SECONDS)
     return [(at - asked, wait) for at, wait in writers.since(asked - LEAD_SECONDS)], result
 
 
 def measure_straggler(cluster, sidecar):
     found = {}
     proxied, direct = sidecar.endpoint(), cluster.endpoint()
-    found["row locks"], _ = with_straggler(direct, ROW_PIN, lambda: change_by(cluster, ROW_CHANGE, PATIENCE))
-    found["a plain exclusive lock"], _ = with_straggler(
+    taken = {}
+    found["row locks"], taken["row locks"] = with_straggler(
+        direct, ROW_PIN, lambda: change_by(cluster, ROW_CHANGE, PATIENCE))
+    found["a plain exclusive lock"], taken["a plain exclusive lock"] = with_straggler(
         proxied, None, lambda: change_by(cluster, PLAIN_CHANGE, PATIENCE))
     for budget in BUDGETS_MS:
+        fields = {"queue_budget": f"{budget}ms"}
         waits, (_, done) = with_straggler(
-            proxied, None, lambda: change_by_sidecar(sidecar, queue_budget=f"{budget}ms"))  # noqa: B023
+            proxied, None, lambda: change_by_sidecar(cluster, sidecar, **fields))  # noqa: B023
         found[f"ledgergate, queue_budget {budget} ms"] = waits
         longest = max(wait for _, wait in waits) * 1000
         allowed = budget + done["timings"]["hold"] + 50
         print(f"queue_budget {budget} ms: {done['state']} after {done['timings']['total']} ms in "
               f"{len(done['attempts'])} attempts; longest wait of another writer {longest:.0f} ms, "
               f"allowed {allowed:.0f} ms: {'kept' if longest <= allowed else 'NOT KEPT'}", flush=True)
-    for name in ("row locks", "a plain exclusive lock"):
-        print(f"{name}: longest wait of another writer {max(wait for _, wait in found[name]) * 1000:.0f} ms", flush=True)
+    for name, seconds in taken.items():
+        longest = max(wait for _, wait in found[name]) * 1000
+        change = f"changed after {seconds * 1000:.0f} ms" if seconds else f"given up after {PATIENCE:.0f} s"
+        print(f"{name}: {change}; longest wait of another writer {longest:.0f} ms", flush=True)
     return found
 
 
@@ -75,7 +83,10 @@ def measure_rate(cluster, sidecar):
             endpoint = sidecar.endpoint() if ours else cluster.endpoint()
             with Writers(endpoint, count, None if ours else ROW_PIN, HOLD):
                 for _ in range(CHANGES if ours else 2):
-                    seconds = change_by_sidecar(sidecar)[0] if ours else change_by(cluster, ROW_CHANGE, PATIENCE)
+                    if ours:
+                        seconds, _ = change_by_sidecar(cluster, sidecar)
+                    else:
+                        seconds = change_by(cluster, ROW_CHANGE, PATIENCE)
                     times.append((seconds if seconds is not None else PATIENCE) * 1000)
             times.sort()
             found[way].append((count, times[0], times[len(times) // 2], times[-1]))
@@ -84,22 +95,28 @@ def measure_rate(cluster, sidecar):
     return found
 
 
-def measure_guards(cluster, sidecar, seconds=3.0):
-    """Microseconds of one pinned INSERT in a transaction, without guard triggers and with each kind."""
-    print("guard triggers:", end="", flush=True)
-    for kind in ("none", "refuse", "pin"):
-        cluster.execute(sidecar.get("/v1/uninstall")[1]["sql"])
-        cluster.execute(sidecar.get(f"/v1/install/{kind}")[1]["sql"])
-        with psycopg2.connect(sidecar.endpoint().dsn()) as connection:
-            cursor = connection.cursor()
-            count, began = 0, time.monotonic()
-            while time.monotonic() - began < seconds:
-                cursor.execute("INSERT INTO kudos_ledger (entry_type, user_id, amount) VALUES ('award', 1, 1)")
-                connection.rollback()
-                count += 1
-        print(f" {kind} {1e6 * seconds / count:.0f} us", end="", flush=True)
-    print(" per transaction")
+def one_insert(cursor, connection):
+    """Seconds of one pinned INSERT, which is rolled back."""
+    began = time.monotonic()
+    cursor.execute("INSERT INTO kudos_ledger (entry_type, user_id, amount) VALUES ('award', 1, 1)")
+    took = time.monotonic() - began
+    connection.rollback()
+    return took
+
+
+def measure_guards(cluster, sidecar, rounds=6, transactions=300):
+    """The median time of a pinned INSERT without guard triggers and with each kind, in turns."""
+    times = {"none": [], "refuse": [], "pin": []}
+    for _ in range(rounds):
+        for kind, kept in times.items():
+            cluster.execute(sidecar.get("/v1/uninstall")[1]["sql"])
+            cluster.execute(sidecar.get(f"/v1/install/{kind}")[1]["sql"])
+            with contextlib.closing(psycopg2.connect(sidecar.endpoint().dsn())) as connection:
+                cursor = connection.cursor()
+                kept += [one_insert(cursor, connection) for _ in range(transactions)][20:]
     cluster.execute(sidecar.get("/v1/uninstall")[1]["sql"])
+    for kind, kept in times.items():
+        print(f"guard triggers, {kind}: {1e6 * statistics.median(kept):.0f} us for a pinned INSERT", flush=True)
 
 
 def draw(name, script, tables):
@@ -107,28 +124,30 @@ def draw(name, script, tables):
         for number, rows in enumerate(tables):
             lines = [" ".join(f"{value:.4f}" for value in row) for row in rows]
             (pathlib.Path(folder) / f"t{number}").write_text("\n".join(lines) + "\n")
-        head = f"set terminal svg size 900,520 font 'sans,13' background '#ffffff'\nset output '{PLOTS / name}.svg'\n"
+        head = "set terminal svg size 900,560 font 'sans,13' noenhanced background '#ffffff'\n"
+        head += f"set output '{PLOTS / name}.svg'\n"
         subprocess.run(["gnuplot"], input=head + script, text=True, check=True, cwd=folder)
 
 
 def draw_straggler(found):
-    shown = ["row locks", "a plain exclusive lock", "ledgergate, queue_budget 200 ms"]
-    colours = ("#b45a00", "#8a2be2", "#1f5fa8")
-    # One wait in each 5 ms is enough for the eye, the longest.
+    shown = {"row locks": "#b45a00", "a plain exclusive lock": "#8a2be2", "ledgergate, queue_budget 200 ms": "#1f5fa8"}
+    # One wait in each 20 ms is enough for the eye, the longest.
     tables = []
     for name in shown:
         longest = {}
         for at, wait in found[name]:
-            longest[round(at * 200)] = max(longest.get(round(at * 200), 0.0), wait)
-        tables.append([(at / 200, wait * 1000) for at, wait in sorted(longest.items())])
+            longest[round(at * 50)] = max(longest.get(round(at * 50), 0.0), wait)
+        tables.append([(at / 50, wait * 1000) for at, wait in sorted(longest.items())])
     script = (
-        "set title '16 writers, a straggler of 3 s, and a change of the mode at 0 s'\n"
-        "set xlabel 'seconds'\nset ylabel 'wait of a writer, ms'\nset logscale y\nset yrange [0.5:20000]\n"
-        "set xrange [-1:5]\nset grid\nset key outside bottom center horizontal\nplot "
+        "set multiplot layout 3,1 title '16 writers, a straggler of 3 s, a change of the mode asked for at 0 s'\n"
+        "set logscale y\nset yrange [0.5:10000]\nset ytics (1,10,100,1000)\n"
+        "set xrange [-1:4.5]\nset grid\nunset key\n"
+        "set ylabel 'wait, ms'\n"
     )
-    draw("straggler", script + ", ".join(
-        f"'t{number}' with points pt {number + 5} ps 0.5 lc rgb '{colours[number]}' title '{name}'"
-        for number, name in enumerate(shown)), tables)
+    for number, (name, colour) in enumerate(shown.items()):
+        axis = "set xlabel 'seconds'\n" if number == 2 else ""
+        script += f"{axis}set title '{name}'\nplot 't{number}' with impulses lw 2 lc rgb '{colour}'\n"
+    draw("straggler", script, tables)
 
 
 def draw_rate(found):
@@ -154,7 +173,7 @@ def main():
         version = cluster.execute("SHOW server_version")[0][0].split()[0]
         for fact, value in machine.describe(types.SimpleNamespace(version=version), binary(), ()).items():
             print(f"{fact}: {value}")
-        changes = {"transitions": {"guards": {}, "steps": {}}, "log": {"level": "warn"}}
+        changes = {"transitions": {"guards": None, "steps": None}, "log": {"level": "warn"}}
         with Sidecar(cluster.endpoint(), changes) as sidecar:
             if only in (None, "straggler"):
                 draw_straggler(measure_straggler(cluster, sidecar))

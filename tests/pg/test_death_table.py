@@ -1,5 +1,5 @@
-"""Death at every state of a transition. After each the mode is the old or the new one, the record says which, writers are
-free again within a second, and the next transition works. The table is printed at the end."""
+"""Death at every state of a transition. After each the mode is the old or the new one, the record says which, writers
+are free again within a second, and the next transition works. The table is printed at the end."""
 
 import contextlib
 import os
@@ -90,11 +90,11 @@ def await_state(cluster, sidecar, state):
     running = wait_until(
         lambda: (found := sidecar.get("/v1/status")[1]["transition"]) and found["state"] == name and found, f"{state}"
     )
-    event = {"holding, before the change": "PgSleep", "holding, after the change": "PgSleep", "during COMMIT": "SyncRep"}
+    event = {"waiting_applier": "advisory", "queued": "advisory", "during COMMIT": "SyncRep"}.get(state, "PgSleep")
     if state == "during COMMIT":
         ask_for_standby(cluster, "nobody")
     found = wait_until(
-        lambda: [row for row in cluster.execute(CONTROL) if row[1] == event.get(state, "advisory")], f"{state} on the server"
+        lambda: [row for row in cluster.execute(CONTROL) if row[1] == event], f"{state} on the server"
     )
     return running["id"], found[0][0]
 
@@ -215,7 +215,8 @@ def test_after_a_death_writers_are_free_within_a_second_and_the_mode_is_known(cl
                 if death == "kill -9 of gatectl":
                     # Nothing has happened to the transition: it goes on, and writers are free when it has ended.
                     assert sidecar.get(f"/v1/transitions/{identity}")[1]["result"] is None
-                    sidecar.request("DELETE", f"/v1/transitions/{identity}", headers={"Content-Type": "application/json"})
+                    headers = {"Content-Type": "application/json"}
+                    sidecar.request("DELETE", f"/v1/transitions/{identity}", headers=headers)
                     if "before" in state or "after" in state:
                         cluster.execute(f"SELECT pg_cancel_backend({pid})")
                 if state == "during COMMIT":
