@@ -246,6 +246,7 @@ void write_transitions(yaml_writer& out, const transition_settings& transitions)
 void write_operation(yaml_writer& out, const settings& value) {
   out.section("admin");
   out.leaf("address", quoted(to_string(value.admin.address)));
+  write_server_tls(out, value.admin.tls, "  ", "admin.tls");
   out.leaf("token_file", quoted_or_null(value.admin.token_file));
   out.leaf("viewer_token_file", quoted_or_null(value.admin.viewer_token_file));
   out.section("limits");

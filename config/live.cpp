@@ -74,6 +74,8 @@ const watched_key watched_keys[] = {
     {"transitions.steps", same_in<&settings::transitions, &transition_settings::steps>, live},
     {"transitions.notify", same_in<&settings::transitions, &transition_settings::notify>, live},
     {"admin.address", same_in<&settings::admin, &admin_settings::address>, opened_at_start},
+    {"admin.tls", same_in<&settings::admin, &admin_settings::tls>,
+     "the paths are taken at the start; what is in the files is read again by every reload"},
     {"admin.token_file", same_in<&settings::admin, &admin_settings::token_file>, read_at_start},
     {"admin.viewer_token_file", same_in<&settings::admin, &admin_settings::viewer_token_file>, read_at_start},
     {"limits.max_clients", same_in<&settings::limits, &limit_settings::max_clients>, live},

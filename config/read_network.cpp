@@ -66,7 +66,7 @@ void read_upstream(const section_reader& root, upstream_settings& target) {
 }
 
 void read_admin(const section_reader& root, admin_settings& target) {
-  const auto section = root.section("admin", {"address", "token_file", "viewer_token_file"});
+  const auto section = root.section("admin", {"address", "tls", "token_file", "viewer_token_file"});
   const std::string written =
       section.text("address", "an address: host:port, [IPv6]:port or unix:/folder/file");
   if (!written.empty()) {
@@ -74,6 +74,11 @@ void read_admin(const section_reader& root, admin_settings& target) {
     if (address) target.address = std::move(*address);
     if (!address)
       section.context().error(section.path_of("address"), refusal(written, address.error().message));
+  }
+  read_server_tls(section, tls_use::http, target.tls);
+  if (target.address.is_unix() && target.tls.mode != server_tls_mode::off) {
+    section.context().error(section.path_of("tls") + ".mode",
+                            "must be off on a unix socket, which only its owner can reach");
   }
   const std::string token_file = section.text("token_file", "the path of a file", null_value::means_absent);
   if (!token_file.empty()) target.token_file = token_file;

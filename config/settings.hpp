@@ -142,6 +142,7 @@ struct transition_settings {
 /// `admin:` the operators' HTTP port.
 struct admin_settings {
   endpoint address{"127.0.0.1", 6433, {}};
+  server_tls_settings tls; ///< off, or require: HTTPS alone
   std::optional<std::string> token_file;        ///< without it every mutating call is refused
   std::optional<std::string> viewer_token_file; ///< with it, reading needs one of the two tokens
 };

@@ -1,7 +1,7 @@
 # Completion of gatectl for bash: source it, or put it into /usr/share/bash-completion/completions as gatectl.
 _gatectl() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-    local everywhere="--admin --token-file -o --output -h --help --version"
+    local everywhere="--admin --ca --cert --key --token-file -o --output -h --help --version"
     local commands="status plan flip cancel history pins sessions catalog observe explain drain reload install uninstall"
     local change="--from --expect-version --queue-budget --deadline"
     local word command="" takes_value="" i
@@ -9,14 +9,14 @@ _gatectl() {
         word=${COMP_WORDS[i]}
         if [[ -n $takes_value ]]; then takes_value=""; continue; fi
         case $word in
-            --admin | --token-file | -o | --output) takes_value=yes ;;
+            --admin | --ca | --cert | --key | --token-file | -o | --output) takes_value=yes ;;
             -*) ;;
             *) command=$word; break ;;
         esac
     done
     case $previous in
         -o | --output) COMPREPLY=($(compgen -W "text json" -- "$current")); return ;;
-        --token-file) COMPREPLY=($(compgen -f -- "$current")); return ;;
+        --token-file | --ca | --cert | --key) COMPREPLY=($(compgen -f -- "$current")); return ;;
         --guards) COMPREPLY=($(compgen -W "refuse pin none" -- "$current")); return ;;
         --admin | --from | --expect-version | --queue-budget | --deadline | --reason | --request-id | --dsn | --schema)
             return ;;

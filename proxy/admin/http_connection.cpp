@@ -43,16 +43,27 @@ api_error malformed(const boost::system::error_code& ec, const http_limits& limi
 } // namespace
 
 http_connection::http_connection(socket_type socket, std::string peer, std::shared_ptr<connection_pool> pool)
-    : stream_(std::move(socket)), peer_(std::move(peer)), pool_(std::move(pool)),
-      buffer_(pool_->limits.header_bytes + pool_->limits.body_bytes), backend_timer_(stream_.get_executor()) {
+    : stream_(std::move(socket), pool->tls ? pool->tls() : nullptr), peer_(std::move(peer)),
+      pool_(std::move(pool)), buffer_(pool_->limits.header_bytes + pool_->limits.body_bytes),
+      backend_timer_(stream_.get_executor()) {
   pool_->live.push_back(this);
 }
 
 http_connection::~http_connection() { std::erase(pool_->live, this); }
 
-void http_connection::start() { wait_for_request(); }
+void http_connection::start() {
+  if (!stream_.is_tls()) return wait_for_request();
+  enter(phase::reading);
+  stream_.expires_after(pool_->limits.request_deadline);
+  stream_.async_handshake([self = shared_from_this()](error_code ec) {
+    // Who speaks no TLS, or shows no certificate that is asked for, gets the alert and no answer.
+    if (!ec && self->phase_ == phase::reading) self->wait_for_request();
+  });
+}
 
 void http_connection::refuse(const api_error& error) {
+  // One that was not greeted yet cannot be answered through TLS.
+  if (stream_.is_tls() && request_number_ == 0 && !parser_) return close();
   response_ = error_reply(error);
   keep_alive_ = false;
   write();
@@ -279,9 +290,13 @@ void http_connection::refuse_malformed(error_code ec) {
 // deadline.
 void http_connection::linger() {
   enter(phase::lingering);
+  stream_.expires_after(pool_->limits.linger_deadline);
+  if (stream_.is_tls()) {
+    stream_.async_goodbye([self = shared_from_this()](error_code) { self->stream_.close(); });
+    return;
+  }
   error_code ignored;
   stream_.socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
-  stream_.expires_after(pool_->limits.linger_deadline);
   swallow();
 }
 

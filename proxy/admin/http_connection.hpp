@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/admin/admin_stream.hpp"
 #include "proxy/admin/http_limits.hpp"
 #include "proxy/admin/replies.hpp"
 
@@ -29,6 +30,7 @@ struct connection_pool {
   request_handler handler;
   std::vector<http_connection*> live; ///< in the order of accepting
   bool stopping = false;              ///< no connection reads another request
+  std::function<tls_context()> tls;   ///< what a new connection is made with; none: in clear
 };
 
 class http_connection : public std::enable_shared_from_this<http_connection> {
@@ -41,6 +43,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   http_connection& operator=(const http_connection&) = delete;
   ~http_connection();
 
+  /// With TLS its handshake comes first.
   void start();
 
   /// Answers with this error, then closes; for a connection that is one too many.
@@ -87,7 +90,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   void linger();
   void swallow();
 
-  boost::beast::basic_stream<boost::asio::generic::stream_protocol> stream_;
+  admin_stream stream_;
   std::string peer_;
   std::shared_ptr<connection_pool> pool_;
   boost::beast::flat_buffer buffer_;

@@ -64,6 +64,8 @@ std::vector<std::string> http_server::listen(const config::endpoint& address) {
   return {};
 }
 
+void http_server::use_tls(std::function<tls_context()> tls) { pool_->tls = std::move(tls); }
+
 std::uint16_t http_server::port() const {
   return listeners_.empty() ? std::uint16_t{0} : listeners_.front()->port();
 }

@@ -10,6 +10,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "config/settings.hpp"
+#include "proxy/admin/admin_stream.hpp"
 #include "proxy/admin/http_limits.hpp"
 #include "proxy/admin/replies.hpp"
 
@@ -22,6 +23,8 @@ class http_server {
  public:
   http_server(boost::asio::any_io_executor executor, request_handler handler, http_limits limits = {});
   ~http_server();
+  /// From the next connection on: `tls` is asked for the context of each, and null means in clear.
+  void use_tls(std::function<tls_context()> tls);
   http_server(const http_server&) = delete;
   http_server& operator=(const http_server&) = delete;
 

@@ -97,6 +97,7 @@ struct application::impl {
                router.handle(request, peer, std::move(answer));
              }),
         signals(io, SIGTERM, SIGINT, SIGHUP), manager(io, read_service_environment(), thread_asker()) {
+    http.use_tls([this] { return certificates.current()->admin; });
     metrics.set_clients([this] { return registry.figures(); });
     control.on_change(
         [this](const transition::transition_record& record) { backend.on_transition_change(record); });

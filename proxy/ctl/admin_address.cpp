@@ -7,7 +7,7 @@ namespace ledgergate::ctl {
 namespace {
 
 constexpr std::string_view default_port = "6433";
-constexpr std::string_view forms = "expected http://HOST:PORT or unix:/PATH";
+constexpr std::string_view forms = "expected http://HOST:PORT, https://HOST:PORT or unix:/PATH";
 
 bool is_port(std::string_view text) {
   std::uint16_t port = 0;
@@ -25,15 +25,16 @@ admin_address_error wrong(std::string_view text, std::string_view why) {
 std::variant<admin_address, admin_address_error> parse_admin_address(std::string_view text) {
   constexpr std::string_view unix_scheme = "unix:";
   constexpr std::string_view http_scheme = "http://";
+  constexpr std::string_view https_scheme = "https://";
   if (text.starts_with(unix_scheme)) {
     const std::string_view path = text.substr(unix_scheme.size());
     if (path.empty()) return wrong(text, "the path is missing");
-    return admin_address{{}, {}, std::string(path)};
+    return admin_address{{}, {}, std::string(path), false};
   }
-  if (text.starts_with("https://")) return wrong(text, "the admin port does not speak TLS");
-  if (!text.starts_with(http_scheme)) return wrong(text, "it has no scheme");
+  const bool tls = text.starts_with(https_scheme);
+  if (!tls && !text.starts_with(http_scheme)) return wrong(text, "it has no scheme");
 
-  std::string_view authority = text.substr(http_scheme.size());
+  std::string_view authority = text.substr(tls ? https_scheme.size() : http_scheme.size());
   if (authority.ends_with('/')) authority.remove_suffix(1);
   if (authority.find_first_of("/?#@ ") != std::string_view::npos) {
     return wrong(text, "only a host and a port may follow the scheme");
@@ -53,13 +54,14 @@ std::variant<admin_address, admin_address_error> parse_admin_address(std::string
   }
   if (host.empty()) return wrong(text, "the host is missing");
   if (!is_port(port)) return wrong(text, "the port must be a number from 1 to 65535");
-  return admin_address{std::string(host), std::string(port), {}};
+  return admin_address{std::string(host), std::string(port), {}, tls};
 }
 
 std::string to_string(const admin_address& address) {
   if (address.is_unix()) return "unix:" + address.unix_path;
   const bool v6 = address.host.find(':') != std::string::npos;
-  return "http://" + (v6 ? '[' + address.host + ']' : address.host) + ':' + address.port;
+  return (address.tls ? "https://" : "http://") + (v6 ? '[' + address.host + ']' : address.host) + ':' +
+         address.port;
 }
 
 } // namespace ledgergate::ctl

@@ -12,6 +12,7 @@ struct admin_address {
   std::string host; ///< name or address, IPv6 without brackets
   std::string port;
   std::string unix_path;
+  bool tls = false; ///< https
   bool is_unix() const { return !unix_path.empty(); }
   bool operator==(const admin_address&) const = default;
 };
@@ -23,7 +24,8 @@ struct admin_address_error {
 
 inline constexpr std::string_view default_admin_url = "http://127.0.0.1:6433";
 
-/// Reads `http://host[:port]`, `http://[v6]:port` or `unix:/path`. Without a port it is 6433.
+/// Reads `http://host[:port]`, `https://host[:port]`, `http://[v6]:port` or `unix:/path`. Without a port it
+/// is 6433.
 [[nodiscard]] std::variant<admin_address, admin_address_error> parse_admin_address(std::string_view text);
 
 /// The form parse_admin_address() reads.

@@ -41,11 +41,18 @@ struct client_limits {
   std::chrono::milliseconds change{30'000};
 };
 
+/// For an https address; PEM files, none of which must be given.
+struct client_tls {
+  std::optional<std::string> ca;   ///< who may have issued the sidecar's certificate; else the system's list
+  std::optional<std::string> cert; ///< shown to a sidecar that asks for it, with its chain
+  std::optional<std::string> key;  ///< of `cert`; else in the same file
+};
+
 class admin_client {
  public:
   /// `interrupted` is asked now and then while a request is under way.
   admin_client(admin_address address, std::optional<std::string> token, std::function<bool()> interrupted,
-               client_limits limits = {});
+               client_tls tls = {}, client_limits limits = {});
 
   [[nodiscard]] admin_result get(std::string_view path) const;
   [[nodiscard]] admin_result post(std::string_view path, const boost::json::value& body) const;
@@ -59,6 +66,7 @@ class admin_client {
   admin_address address_;
   std::optional<std::string> token_;
   std::function<bool()> interrupted_;
+  client_tls tls_;
   client_limits limits_;
 };
 

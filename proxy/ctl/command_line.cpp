@@ -17,8 +17,14 @@ constexpr int strict_style = po::command_line_style::unix_style & ~po::command_l
 po::options_description global_options() {
   po::options_description options("Options for every command");
   options.add_options()("admin", po::value<std::string>()->value_name("URL"),
-                        "admin port, http://HOST:PORT or unix:/PATH (default $GATECTL_ADMIN, else "
-                        "http://127.0.0.1:6433)")(
+                        "admin port, http://HOST:PORT, https://HOST:PORT or unix:/PATH (default "
+                        "$GATECTL_ADMIN, else http://127.0.0.1:6433)")(
+      "ca", po::value<std::string>()->value_name("FILE"),
+      "https: who may have issued the sidecar's certificate (default $GATECTL_CA, else the system's list)")(
+      "cert", po::value<std::string>()->value_name("FILE"),
+      "https: certificate of yours, for a sidecar that asks for one (default $GATECTL_CERT)")(
+      "key", po::value<std::string>()->value_name("FILE"),
+      "its key (default $GATECTL_KEY, else in the same file)")(
       "token-file", po::value<std::string>()->value_name("FILE"),
       "file with the operator's token (default $GATECTL_TOKEN_FILE)")(
       "output,o", po::value<std::string>()->value_name("text|json")->default_value("text", ""),
@@ -159,7 +165,8 @@ const command_syntax commands[] = {
 std::vector<std::string>::const_iterator find_command(const std::vector<std::string>& arguments) {
   for (auto at = arguments.begin(); at != arguments.end(); ++at) {
     if (!at->starts_with('-')) return at;
-    const bool takes_next = *at == "--admin" || *at == "--token-file" || *at == "-o" || *at == "--output";
+    const bool takes_next = *at == "--admin" || *at == "--ca" || *at == "--cert" || *at == "--key" ||
+                            *at == "--token-file" || *at == "-o" || *at == "--output";
     if (takes_next && at + 1 != arguments.end()) ++at;
   }
   return arguments.end();
@@ -198,6 +205,11 @@ std::variant<invocation, usage_error> read_globals(const po::variables_map& valu
   auto address = parse_admin_address(url);
   if (const auto* error = std::get_if<admin_address_error>(&address)) return usage_error{error->message, {}};
   result.address = std::get<admin_address>(std::move(address));
+  const auto given = [&](const char* option, const char* variable) {
+    const auto text = text_of(values, option);
+    return text ? text : variables(variable);
+  };
+  result.tls = {given("ca", "GATECTL_CA"), given("cert", "GATECTL_CERT"), given("key", "GATECTL_KEY")};
   result.token_file = text_of(values, "token-file");
   if (!result.token_file) result.token_file = variables("GATECTL_TOKEN_FILE");
   const std::string format = values["output"].as<std::string>();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proxy/ctl/admin_address.hpp"
+#include "proxy/ctl/admin_client.hpp"
 
 namespace ledgergate::ctl {
 
@@ -84,6 +85,7 @@ using command = std::variant<status_command, pins_command, sessions_command, his
 
 struct invocation {
   admin_address address;
+  client_tls tls;
   std::optional<std::string> token_file;
   output_format format = output_format::text;
   command what;
@@ -102,7 +104,8 @@ struct usage_error {
 /// Looks up an environment variable.
 using environment = std::function<std::optional<std::string>(const char* name)>;
 
-/// `arguments` without the program's name. GATECTL_ADMIN and GATECTL_TOKEN_FILE stand in for absent options.
+/// `arguments` without the program's name. GATECTL_ADMIN, GATECTL_CA, GATECTL_CERT, GATECTL_KEY and
+/// GATECTL_TOKEN_FILE stand in for absent options.
 [[nodiscard]] std::variant<invocation, information, usage_error>
 parse_command_line(const std::vector<std::string>& arguments, const environment& variables);
 

@@ -46,7 +46,7 @@ exit_code run_gatectl(const std::vector<std::string>& arguments, const environme
     }
     token = std::get<std::string>(std::move(read));
   }
-  const admin_client client(call.address, std::move(token), terminal.interrupted);
+  const admin_client client(call.address, std::move(token), terminal.interrupted, call.tls);
   return std::visit(
       overloaded{
           [&](const status_command& wanted) {

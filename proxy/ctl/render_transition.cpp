@@ -59,7 +59,8 @@ std::string blocker_text(const json::value& lock) {
   std::string text = pid ? "pid " + std::to_string(*pid) : "prepared " + text_or_dash(lock, "/prepared_gid");
   if (const auto age = number_at(lock, "/age_ms")) text += " for " + duration_text(*age);
   if (const auto state = text_at(lock, "/state")) text += ", " + *state;
-  if (const auto application = text_at(lock, "/application")) text += ", " + shortened(*application, 24);
+  const auto application = text_at(lock, "/application").value_or("");
+  if (!application.empty()) text += ", " + shortened(application, 24);
   return text;
 }
 

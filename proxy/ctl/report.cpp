@@ -15,8 +15,11 @@ std::string hint_of(const admin_answer& answer, std::string_view code) {
     return "name the token's file with --token-file FILE, or set GATECTL_TOKEN_FILE";
   if (code == "token_wrong") return "compare your token file with admin.token_file of this sidecar";
   if (code == "precondition_failed") return "gatectl status shows what is in force now; decide again";
-  if (code == "transition_running")
-    return "one at a time: gatectl status -w shows it; flip again when it has ended";
+  if (code == "transition_running") {
+    const auto id = text_at(answer.body, "/error/id");
+    return "one at a time: gatectl status -w shows it" + (id ? ", gatectl cancel " + *id + " ends it" : "") +
+           "; flip again when it has ended";
+  }
   if (code == "too_late_to_cancel") return "gatectl status -w shows how it ends";
   if (code == "already_ended") return "gatectl history says how";
   if (code == "no_such_transition") return "gatectl history lists those this sidecar knows";

@@ -27,6 +27,8 @@ context_set_result make_context_set(const config::settings& settings) {
   made->upstream_mode = settings.upstream.tls.mode;
   if (made->upstream_mode != config::upstream_tls_mode::off)
     made->upstream = take(make_upstream_context(settings.upstream.tls, "upstream.tls"));
+  if (settings.admin.tls.mode != config::server_tls_mode::off)
+    made->admin = take(make_server_context(settings.admin.tls, "admin.tls", http_profile()));
   if (!errors.empty()) return errors;
   for (std::size_t i = 0; i < settings.listen.size(); ++i) {
     const std::string problem =

@@ -1,4 +1,4 @@
-// All contexts of the data plane, made from one configuration, and the place where a reload replaces them.
+// All contexts, made from one configuration, and the place where a reload replaces them.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,7 @@ struct context_set {
   std::vector<listener> listen;
   config::upstream_tls_mode upstream_mode = config::upstream_tls_mode::off;
   context upstream;
+  context admin; ///< of the operators' port; null when that speaks no TLS
 };
 
 using context_set_result =

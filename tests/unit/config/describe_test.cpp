@@ -64,6 +64,8 @@ transitions:
   notify: null  # default
 admin:
   address: "127.0.0.1:6433"  # default
+  tls:
+    mode: off  # default
   token_file: null  # default
   viewer_token_file: null  # default
 limits:

@@ -69,6 +69,7 @@ TEST(Live, PortsServerKeysAndThreadsNeedARestart) {
   wanted.gate.applier_lock_key = 2;
   wanted.control_row.where = "id = 2";
   wanted.admin.address.port = 1;
+  wanted.admin.tls.mode = server_tls_mode::require;
   wanted.admin.token_file = "t";
   wanted.admin.viewer_token_file = "v";
   wanted.limits.threads = 3;
@@ -76,7 +77,7 @@ TEST(Live, PortsServerKeysAndThreadsNeedARestart) {
   EXPECT_THAT(keys_of(changed, true), IsEmpty());
   EXPECT_THAT(keys_of(changed, false),
               ElementsAre("listen", "upstream.host", "control.dsn", "gate.database", "gate.lock_key",
-                          "gate.applier_lock_key", "control_row", "admin.address", "admin.token_file",
+                          "gate.applier_lock_key", "control_row", "admin.address", "admin.tls", "admin.token_file",
                           "admin.viewer_token_file", "limits.threads"));
   for (const changed_key& each : changed) {
     EXPECT_THAT(refusal(each), HasSubstr(std::string(each.key) + ": cannot change while the sidecar runs"));

@@ -119,9 +119,12 @@ TEST(LoadErrors, NameAnUnknownKeyTheNearestOneAndAllAllowed) {
   });
 }
 
-TEST(LoadErrors, TreatKeysOfFeaturesThatAreNotThereAsUnknown) {
-  const std::string text = sample + "admin: { tls: { mode: off } }\n";
-  EXPECT_NE(errors_of(text).find(": admin.tls: is an unknown key; "), std::string::npos) << errors_of(text);
+TEST(LoadErrors, AllowNoHalfOfTlsOnTheAdminPortAndNoneOnItsUnixSocket) {
+  const std::string half = sample + "admin: { tls: { mode: allow, cert: a, key: b } }\n";
+  EXPECT_NE(errors_of(half).find(": admin.tls.mode: "), std::string::npos) << errors_of(half);
+  const std::string on_unix =
+      sample + "admin: { address: unix:/a/b, tls: { mode: require, cert: a, key: b } }\n";
+  EXPECT_NE(errors_of(on_unix).find("must be off on a unix socket"), std::string::npos) << errors_of(on_unix);
 }
 
 TEST(LoadErrors, NameDuplicateKeysAtTheSecondPlace) {
