@@ -128,7 +128,9 @@ def test_a_client_that_does_not_finish_its_start_up_is_closed_after_the_time_lim
             while data := plain.recv(100):
                 answer += data
             assert answer == (b"N" if said == wire.SSL_REQUEST else b"")
-        assert sidecar.metric("ledgergate_clients_total", result="startup_timeout") == 1
+        wait_until(
+            lambda: sidecar.metric("ledgergate_clients_total", result="startup_timeout") == 1, "it to be counted"
+        )
 
 
 def test_the_time_limit_ends_with_start_up(direct):
