@@ -30,6 +30,11 @@ def statements(sidecar):
     return {(each["application"], each["statement"]): each for each in report(sidecar)["statements"]}
 
 
+def wait_for_pins(sidecar, count):
+    """A client hears of the end of its transaction a moment before the report does."""
+    wait_until(lambda: sum(each["pin"]["count"] for each in report(sidecar)["statements"]) == count, "the pins to end")
+
+
 def test_statements_of_a_client_are_counted_without_their_constants(observing):
     with connect(observing) as connection, connection.cursor() as cursor:
         for number in range(3):
@@ -37,6 +42,7 @@ def test_statements_of_a_client_are_counted_without_their_constants(observing):
                 f"SELECT amount FROM kudos_ledger WHERE note = 'secret {number}' AND user_id = {number}"
             )
         cursor.execute("SELECT state FROM jobs WHERE id = 1")
+    wait_for_pins(observing, 3)
     assert list(statements(observing)) == [
         ("billing", "SELECT amount FROM kudos_ledger WHERE note = ? AND user_id = ?")
     ]
@@ -58,7 +64,7 @@ def test_a_pin_would_last_until_the_transaction_is_over(observing, cluster):
     cursor.execute("SELECT pg_sleep(0.2)")
     assert [each["pin"]["count"] for each in report(observing)["statements"]] == [0]
     cursor.execute("COMMIT")
-    wait_until(lambda: report(observing)["statements"][0]["pin"]["count"] == 1, "the end of the pin")
+    wait_for_pins(observing, 1)
     pin = report(observing)["statements"][0]["pin"]
     assert pin["longest_ms"] >= 200 and pin["average_ms"] == pin["longest_ms"]
     connection.close()
@@ -68,6 +74,7 @@ def test_prepared_statements_count_at_each_execution(observing):
     with psycopg.connect(observing.endpoint().dsn(application_name="worker"), autocommit=True) as connection:
         for number in range(4):
             connection.execute("SELECT amount FROM kudos_ledger WHERE user_id = %s", (number,), prepare=True)
+    wait_for_pins(observing, 4)
     seen = statements(observing)[("worker", "SELECT amount FROM kudos_ledger WHERE user_id = $1")]
     assert (seen["executions"], seen["pin"]["count"]) == (4, 4)
 
