@@ -18,7 +18,6 @@
 #include "proxy/admin/observe_api.hpp"
 #include "proxy/admin/page_api.hpp"
 #include "proxy/app/catalog_view.hpp"
-#include "proxy/app/certificates.hpp"
 #include "proxy/app/operator_backend.hpp"
 #include "proxy/app/reload.hpp"
 #include "proxy/app/service_manager.hpp"
@@ -75,12 +74,13 @@ void turn_away(const net::unique_fd& client) {
 } // namespace
 
 struct application::impl {
-  impl(config::settings given, std::string file, gate::rule_switch kept, catalog::link_switch links)
+  impl(config::settings given, std::string file, std::shared_ptr<const tls::context_set> shown,
+       gate::rule_switch kept, catalog::link_switch links)
       : settings(std::make_shared<const config::settings>(std::move(given))),
         descriptors(net::raise_descriptor_limit()),
         max_clients(usable_clients(settings->limits.max_clients, descriptors)),
         resolver(io, to_places(settings->upstream.hosts), lookup_patience(settings->upstream)),
-        registry(max_clients), control(io, settings, links),
+        registry(max_clients), certificates(std::move(shown)), control(io, settings, links),
         catalog(settings, kept, control, metrics, rules_publisher()),
         services{settings,    catalog.rules(), resolver,         registry,      cancels,
                  session_log, row_reader(),    catalog_reader(), &certificates, &observed},
@@ -111,7 +111,7 @@ struct application::impl {
   session::session_registry registry;
   session::cancel_directory cancels;
   session::session_log session_log;
-  tls::context_store certificates{std::make_shared<const tls::context_set>()};
+  tls::context_store certificates;
   observe::metrics metrics;
   observe::touch_report observed;
   control::control_service control;
@@ -295,16 +295,16 @@ struct application::impl {
   }
 };
 
-application::application(config::settings settings, std::string file, gate::rule_switch rules,
+application::application(config::settings settings, std::string file,
+                         std::shared_ptr<const tls::context_set> certificates, gate::rule_switch rules,
                          catalog::link_switch links)
-    : impl_(std::make_unique<impl>(std::move(settings), std::move(file), rules, links)) {}
+    : impl_(std::make_unique<impl>(std::move(settings), std::move(file), std::move(certificates), rules,
+                                   links)) {}
 
 application::~application() = default;
 
 std::vector<std::string> application::open() {
   std::vector<std::string> errors;
-  for (const config::load_error& each : reload_tls(*impl_->settings, "configuration", impl_->certificates))
-    errors.push_back(config::to_string(each));
   impl_->open_listeners(errors);
   const std::vector<std::string> admin_errors = impl_->http.listen(impl_->settings->admin.address);
   errors.insert(errors.end(), admin_errors.begin(), admin_errors.end());

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,9 +21,10 @@ namespace {
 
 using namespace ledgergate;
 
-int run(config::settings settings, const std::string& file) {
+int run(config::settings settings, const std::string& file,
+        std::shared_ptr<const tls::context_set> certificates) {
   observe::set_up_log(settings.log);
-  app::application application(std::move(settings), file);
+  app::application application(std::move(settings), file, std::move(certificates));
   const std::vector<std::string> errors = application.open();
   for (const std::string& each : errors)
     std::cerr << "ledgergate: " << each << '\n';
@@ -45,7 +47,8 @@ int act(const app::options& options) {
     std::cerr << config::to_string(loaded.error());
     return app::exit_config;
   }
-  if (const auto certificates = app::load_certificates(*loaded, options.config_file); !certificates) {
+  const app::certificates_result certificates = app::load_certificates(*loaded, options.config_file);
+  if (!certificates) {
     std::cerr << config::to_string(certificates.error());
     return app::exit_config;
   }
@@ -53,7 +56,7 @@ int act(const app::options& options) {
     std::cout << config::describe(*loaded);
     return EXIT_SUCCESS;
   }
-  return run(std::move(*loaded), options.config_file);
+  return run(std::move(*loaded), options.config_file, *certificates);
 }
 
 } // namespace

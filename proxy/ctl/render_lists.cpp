@@ -13,16 +13,6 @@ std::string cell(const json::value& value, std::string_view pointer, std::size_t
   return shortened(text_at(value, pointer).value_or("-"), columns);
 }
 
-std::string duration_cell(const json::value& value, std::string_view pointer) {
-  const auto milliseconds = number_at(value, pointer);
-  return milliseconds ? duration_text(*milliseconds) : "-";
-}
-
-std::string number_cell(const json::value& value, std::string_view pointer) {
-  const auto number = number_at(value, pointer);
-  return number ? std::to_string(*number) : "-";
-}
-
 /// `committed`, `aborted (deadline)`, `rehearsed`, or the state of one that runs.
 std::string outcome_of(const json::value& transition) {
   const auto outcome = text_at(transition, "/result/outcome");

@@ -16,16 +16,6 @@ std::string cell(const json::value& value, std::string_view pointer, std::size_t
   return shortened(text_at(value, pointer).value_or("-"), columns);
 }
 
-std::string number_cell(const json::value& value, std::string_view pointer) {
-  const auto number = number_at(value, pointer);
-  return number ? std::to_string(*number) : "-";
-}
-
-std::string duration_cell(const json::value& value, std::string_view pointer) {
-  const auto milliseconds = number_at(value, pointer);
-  return milliseconds ? duration_text(*milliseconds) : "-";
-}
-
 } // namespace
 
 page render_observe(const json::value& observed) {

@@ -15,11 +15,6 @@ std::string cell(const json::value& lock, std::string_view pointer, std::size_t 
   return shortened(text_at(lock, pointer).value_or("-"), columns);
 }
 
-std::string duration_cell(const json::value& lock, std::string_view pointer) {
-  const auto milliseconds = number_at(lock, pointer);
-  return milliseconds ? duration_text(*milliseconds) : "-";
-}
-
 /// A prepared transaction has no process: its identifier takes the place of the number.
 std::string who(const json::value& lock) {
   if (const auto pid = number_at(lock, "/pid")) return std::to_string(*pid);

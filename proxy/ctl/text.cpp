@@ -110,6 +110,16 @@ const json::value* object_at(const json::value& value, std::string_view pointer)
   return found != nullptr && found->is_object() ? found : nullptr;
 }
 
+std::string number_cell(const json::value& value, std::string_view pointer) {
+  const auto number = number_at(value, pointer);
+  return number ? std::to_string(*number) : "-";
+}
+
+std::string duration_cell(const json::value& value, std::string_view pointer) {
+  const auto milliseconds = number_at(value, pointer);
+  return milliseconds ? duration_text(*milliseconds) : "-";
+}
+
 std::string counted(std::int64_t count, std::string_view singular, std::string_view plural) {
   return std::to_string(count) + ' ' + std::string(count == 1 ? singular : plural);
 }

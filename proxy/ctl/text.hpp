@@ -31,6 +31,10 @@ bool is_true_at(const boost::json::value& value, std::string_view pointer);
 const boost::json::array* array_at(const boost::json::value& value, std::string_view pointer);
 const boost::json::value* object_at(const boost::json::value& value, std::string_view pointer);
 
+/// The number, or the duration of so many milliseconds, as the cell of a table; `-` when there is none.
+std::string number_cell(const boost::json::value& value, std::string_view pointer);
+std::string duration_cell(const boost::json::value& value, std::string_view pointer);
+
 /// `1 holder`, `2 holders`.
 std::string counted(std::int64_t count, std::string_view singular, std::string_view plural);
 

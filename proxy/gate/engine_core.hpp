@@ -136,6 +136,7 @@ class engine_core {
   void back_hold_with_pin(pin_strength strength, bool impossible);
   void leave_to_server(std::string_view header);
   void count(sql::touch_kind touch);
+  void see_front(const sql::text_verdict& verdict, std::string_view text);
   void note_touch(const sql::text_verdict& verdict);
   void note_observed(sql::touch_kind touch, sql::touch_reason reason, std::string_view name,
                      std::string_view text);

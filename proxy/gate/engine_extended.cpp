@@ -225,9 +225,7 @@ engine_core::fate engine_core::pin_extended(const statement_class& statement) {
   const pin_strength strength = strength_of(statement.touch);
   const batch_situation now = situation_of(statement);
   if (pinned_in_batch(statement, now)) return fate::forward;
-  const bool early_enough = (now.base_known && !now.in_block()) || now.block_level == isolation_level::low ||
-                            now.block_level == isolation_level::proven ||
-                            now.block_level == isolation_level::exempt;
+  const bool early_enough = (now.base_known && !now.in_block()) || needs_no_proof(now.block_level);
   const bool held = std::max(hold_.strength(), batch_.held) >= strength;
   if (held && early_enough && !statement.drops_session_locks) {
     back_hold_in_batch(statement, now);

@@ -65,13 +65,7 @@ engine_core::fate engine_core::on_query(const frame& message) {
   if (skipping_) return fate::forward; // the server throws it away
   learn_default_level();
   const sql::text_verdict verdict = classify_query(message);
-  if (!front_seen_) {
-    front_seen_ = true;
-    count(verdict.touch);
-    note_touch(verdict);
-    note_observed(verdict.touch, verdict.reason, verdict.name,
-                  message.body.substr(0, message.body.find('\0')));
-  }
+  see_front(verdict, message.body);
   const std::string_view text = message.whole && !message.body.empty() ? message.body : std::string_view{};
   if (verdict.touch != sql::touch_kind::none && rules_->mode == config::gate_mode::enforce) {
     const fate decided = pin_simple(verdict, false, text);
@@ -219,12 +213,7 @@ engine_core::fate engine_core::on_function_call(const frame& message) {
     verdict.touch = touch_of_function(oid);
     verdict.reason = sql::touch_reason::function;
   }
-  if (!front_seen_) {
-    front_seen_ = true;
-    count(verdict.touch);
-    note_touch(verdict);
-    note_observed(verdict.touch, verdict.reason, verdict.name, {});
-  }
+  see_front(verdict, {});
   verdict.drops_session_locks = drops_session_locks(oid);
   if (verdict.touch != sql::touch_kind::none && rules_->mode == config::gate_mode::enforce) {
     const fate decided = pin_simple(verdict, true, {});
@@ -255,9 +244,7 @@ engine_core::fate engine_core::pin_simple(const sql::text_verdict& verdict, bool
   const bool lasts = !verdict.drops_session_locks && !verdict.prepares_transaction;
   if (hold_covers(strength) && hold_is_early_enough(verdict.first) && lasts) {
     // F9: a lock call in front would take the snapshot that must not exist yet.
-    const bool sets_up =
-        verdict.first == sql::control_kind::set_transaction || verdict.first == sql::control_kind::begin;
-    back_hold_with_pin(strength, control || sets_up);
+    back_hold_with_pin(strength, control || sets_transaction_up(verdict.first));
     return fate::forward;
   }
 
@@ -335,6 +322,14 @@ void engine_core::count(sql::touch_kind touch) {
   }
 }
 
+/// Once for each message, however often it is held back. `text`: the body of a Query.
+void engine_core::see_front(const sql::text_verdict& verdict, std::string_view text) {
+  if (std::exchange(front_seen_, true)) return;
+  count(verdict.touch);
+  note_touch(verdict);
+  note_observed(verdict.touch, verdict.reason, verdict.name, text);
+}
+
 void engine_core::note_touch(const sql::text_verdict& verdict) {
   if (verdict.touch == sql::touch_kind::none) return;
   note& seen = out_->notes.emplace_back();
@@ -354,7 +349,7 @@ void engine_core::note_observed(sql::touch_kind touch, sql::touch_reason reason,
   seen.touch = touch;
   seen.reason = reason;
   seen.name = name;
-  seen.text = text.substr(0, max_kept_text_bytes);
+  seen.text = text.substr(0, std::min(text.find('\0'), max_kept_text_bytes));
 }
 
 } // namespace ledgergate::gate

@@ -23,9 +23,7 @@ pin_plan plan_in_block(const simple_situation& now) {
   // Nothing can hold the lock through a text that gives it back and goes on.
   if (control && now.drops_session_locks) return pin_plan::refuse;
   if (now.replication) return pin_plan::envelope;
-  const bool sets_transaction =
-      now.first == sql::control_kind::set_transaction || now.first == sql::control_kind::begin;
-  if (sets_transaction && !now.first_ran && !now.unread) return pin_plan::run_first_statement;
+  if (sets_transaction_up(now.first) && !now.first_ran && !now.unread) return pin_plan::run_first_statement;
   switch (now.block_level) {
   case isolation_level::exempt:
     if (!control) return pin_plan::forward;

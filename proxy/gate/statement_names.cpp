@@ -31,6 +31,10 @@ bool leaves_transaction(sql::control_kind control) {
   return true;
 }
 
+bool sets_transaction_up(sql::control_kind control) {
+  return control == sql::control_kind::set_transaction || control == sql::control_kind::begin;
+}
+
 bool redefines_names(const sql::text_verdict& verdict) {
   return !verdict.prepares.empty() || !verdict.deallocates.empty() || verdict.forgets_statements ||
          verdict.redefines_unseen;

@@ -50,6 +50,8 @@ struct statement_class {
 
 /// Ends the transaction or goes back to a savepoint of it.
 bool leaves_transaction(sql::control_kind control);
+/// Has to come before the transaction's first snapshot (F9); BEGIN inside a block sets the same properties.
+bool sets_transaction_up(sql::control_kind control);
 /// PREPARE, DEALLOCATE, DISCARD, or DO with such words in it.
 bool redefines_names(const sql::text_verdict& verdict);
 

@@ -13,6 +13,7 @@
 
 #include "config/load.hpp"
 #include "proxy/app/application.hpp"
+#include "proxy/app/certificates.hpp"
 #include "proxy/observe/log.hpp"
 
 namespace {
@@ -44,8 +45,13 @@ int run(const std::string& file, gate::rule_switch rules, catalog::link_switch l
     std::cerr << config::to_string(loaded.error());
     return 78;
   }
+  const app::certificates_result certificates = app::load_certificates(*loaded, file);
+  if (!certificates) {
+    std::cerr << config::to_string(certificates.error());
+    return 78;
+  }
   observe::set_up_log(loaded->log);
-  app::application application(std::move(*loaded), file, rules, links);
+  app::application application(std::move(*loaded), file, *certificates, rules, links);
   const std::vector<std::string> errors = application.open();
   for (const std::string& each : errors)
     std::cerr << "ledgergate_canary: " << each << '\n';

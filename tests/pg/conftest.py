@@ -15,8 +15,7 @@ sys.path[:0] = [str(TESTS), str(TESTS / "pg")]
 
 from oracle.oracle import Oracle  # noqa: E402
 from support.certificates import Certificates  # noqa: E402
-from support.horde import prepare  # noqa: E402
-from support.pg_cluster import Cluster  # noqa: E402
+from support.horde import prepared_cluster  # noqa: E402
 from support.sidecar import Sidecar  # noqa: E402
 from support.wire_tap import WireTap  # noqa: E402
 
@@ -35,8 +34,7 @@ def everywhere(request):
 
 @pytest.fixture(scope="session")
 def cluster(everywhere):
-    with Cluster(certificates=everywhere) as started:
-        prepare(started)
+    with prepared_cluster(certificates=everywhere) as started:
         yield started
 
 

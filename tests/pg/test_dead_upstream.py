@@ -8,12 +8,11 @@ import pytest
 
 from support import wire
 from support.endpoint import Endpoint
-from support.pg_cluster import Cluster
+from support.horde import prepared_cluster
 from support.processes import free_port
 from support.sidecar import Sidecar
 from support.waiting import wait_until
 
-from support.horde import prepare
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +72,7 @@ def test_a_server_that_never_answers_is_given_up(tmp_path):
 
 @pytest.fixture
 def own_cluster():
-    with Cluster() as started:
-        prepare(started)
+    with prepared_cluster() as started:
         yield started
 
 

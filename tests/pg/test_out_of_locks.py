@@ -5,18 +5,16 @@ import psycopg2
 import pytest
 
 from support import wire
-from support.pg_cluster import Cluster
+from support.horde import prepared_cluster
 from support.sidecar import Sidecar
 
-from support.horde import prepare
 
 
 @pytest.fixture(scope="module")
 def small():
     """A server with room for few locks."""
-    with Cluster({"max_connections": "20", "max_prepared_transactions": "0",
-                  "max_locks_per_transaction": "10"}) as started:
-        prepare(started)
+    with prepared_cluster({"max_connections": "20", "max_prepared_transactions": "0",
+                           "max_locks_per_transaction": "10"}) as started:
         yield started
 
 

@@ -3,8 +3,8 @@
 import psycopg2
 import pytest
 
-from conftest import prepare
-from support.pg_cluster import PASSWORD, Cluster
+from support.horde import prepared_cluster
+from support.pg_cluster import PASSWORD
 from tls_clients import TlsSidecar, both_legs, connect
 
 RELAY = {"gate": {"mode": "off"}}
@@ -12,8 +12,7 @@ RELAY = {"gate": {"mode": "off"}}
 
 @pytest.fixture(scope="session")
 def cluster(certificates):
-    with Cluster(certificates=certificates) as started:
-        prepare(started)
+    with prepared_cluster(certificates=certificates) as started:
         yield started
 
 

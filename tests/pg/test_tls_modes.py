@@ -8,8 +8,7 @@ import threading
 import psycopg2
 import pytest
 
-from conftest import prepare
-from support.pg_cluster import Cluster
+from support.horde import prepared_cluster
 from support.processes import free_port
 from support.sidecar import binary
 from support.wire import SSL_REQUEST
@@ -26,8 +25,7 @@ RELAY = {"gate": {"mode": "off"}}
 
 @pytest.fixture(scope="session")
 def cluster(certificates):
-    with Cluster(certificates=certificates, access=ACCESS) as started:
-        prepare(started)
+    with prepared_cluster(certificates=certificates, access=ACCESS) as started:
         started.execute("CREATE ROLE tls_only LOGIN IN ROLE app; CREATE ROLE certified LOGIN IN ROLE app")
         yield started
 
@@ -35,8 +33,7 @@ def cluster(certificates):
 @pytest.fixture(scope="session")
 def bare_cluster():
     """A server without TLS."""
-    with Cluster() as started:
-        prepare(started)
+    with prepared_cluster() as started:
         yield started
 
 

@@ -6,9 +6,8 @@ import ssl
 
 import pytest
 
-from conftest import prepare
 from support import wire
-from support.pg_cluster import Cluster
+from support.horde import prepared_cluster
 from support.waiting import wait_until
 from tls_clients import TlsSidecar, ask_for_tls, connect
 
@@ -17,8 +16,7 @@ RELAY = {"gate": {"mode": "off"}}
 
 @pytest.fixture(scope="session")
 def cluster(certificates):
-    with Cluster(certificates=certificates) as started:
-        prepare(started)
+    with prepared_cluster(certificates=certificates) as started:
         yield started
 
 

@@ -11,10 +11,9 @@ import threading
 import psycopg2
 import pytest
 
-from conftest import prepare
 from support import wire
 from support.endpoint import trusting_context
-from support.pg_cluster import Cluster
+from support.horde import prepared_cluster
 from support.waiting import wait_until
 from tls_clients import OverSocket, TlsSidecar, ask_for_tls, connect, direct_tls, is_closed
 
@@ -23,8 +22,7 @@ RELAY = {"gate": {"mode": "off"}}
 
 @pytest.fixture(scope="session")
 def cluster(certificates):
-    with Cluster(certificates=certificates) as started:
-        prepare(started)
+    with prepared_cluster(certificates=certificates) as started:
         yield started
 
 

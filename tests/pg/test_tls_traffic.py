@@ -12,11 +12,10 @@ import psycopg
 import psycopg2
 import pytest
 
-from conftest import prepare
 from support import wire
 from support.endpoint import trusting_context
 from support.gate import await_state, await_waiting, exclusive_gate, gate_locks
-from support.pg_cluster import Cluster
+from support.horde import prepared_cluster
 from support.waiting import wait_until
 from tls_clients import TlsSidecar, both_legs, connect
 
@@ -25,8 +24,7 @@ ACCESS = ["hostnossl all tls_only 127.0.0.1/32 reject"]
 
 @pytest.fixture(scope="session")
 def cluster(certificates):
-    with Cluster(certificates=certificates, access=ACCESS) as started:
-        prepare(started)
+    with prepared_cluster(certificates=certificates, access=ACCESS) as started:
         started.execute("CREATE ROLE tls_only LOGIN IN ROLE app")
         yield started
 

@@ -11,8 +11,7 @@ from rows import INSERT, LEDGER
 from support import wire
 from support.endpoint import Endpoint
 from support.gate import gate_locks
-from support.horde import prepare
-from support.pg_cluster import Cluster
+from support.horde import prepared_cluster
 from support.sidecar import Sidecar
 from support.stub_server import StubServer, read_start_up, relay, reset
 from support.waiting import wait_until
@@ -120,8 +119,7 @@ def wire_error(raw):
 
 @pytest.fixture(scope="module")
 def own_cluster():
-    with Cluster() as started:
-        prepare(started)
+    with prepared_cluster() as started:
         yield started
 
 
