@@ -54,11 +54,18 @@ def end(process, signals, patience):
             continue
 
 
+_handed_out = set()
+
+
 def free_port():
-    """A TCP port on loopback that nobody listens on right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A TCP port on loopback that nobody listens on right now, and not one that this process was given before."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port not in _handed_out:
+            _handed_out.add(port)
+            return port
 
 
 def require_free(port, option):
